@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -184,6 +184,7 @@ class Store:
         and nothing is written, if it is the same run. ``DataError`` for damage, which would go into the history.
         """
         before = self.manifest(name)
+        self._refuse_without_scores(before, scoring)
         if not scoring.get("scores"):
             scoring["measures"] = [*before.measures, *scoring.get("measures", ())]
         scored = NewEntry.read(name, run, **scoring)
@@ -210,6 +211,7 @@ class Store:
         before = self.manifest(name)
         if not before.has_run:
             raise UsageError(f"{self.root / name}: was stored from scores, and replicates are runs of one system")
+        self._refuse_without_scores(before, scoring)
         scoring["measures"] = scoring.get("measures") or before.measures
         scored = NewEntry.read(name, run, **scoring)
         with self._replaced(name) as folder:
@@ -254,6 +256,11 @@ class Store:
         with atomic_folder.locked(self.root):
             Entry(self.root, name, self.root / name).refuse_foreign()
             atomic_folder.delete(self.root, name)
+
+    def _refuse_without_scores(self, before: Manifest, scoring: Mapping[str, Any]) -> None:
+        """Refuse a run that nothing scores where the baseline has scores."""
+        if before.is_judged and scoring["qrels"] is None and not scoring.get("scores"):
+            raise UsageError(f"{self.root / before.name}: has scores, and this run would have none: give --qrels")
 
     def _changes(self, name: str, scored: NewEntry) -> Iterator[tuple[TopicScores, TopicScores]]:
         for new in scored.scores:

@@ -6,9 +6,10 @@ Whatever changes one says what that does to its scores, for the person who revie
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,6 @@ import click
 from pytest_riskguard.cli.check import code_from
 from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
-    DEFAULT_STORE,
     FILE,
     Collection,
     Command,
@@ -28,8 +28,8 @@ from pytest_riskguard.cli.options import (
     in_ci_option,
     not_found_here,
     place_words,
-    refuse_in_ci,
-    stored_in,
+    refuse_unseen,
+    store_of,
     surroundings,
 )
 from pytest_riskguard.data.given_file import GivenFile
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.data.runs import Run
     from pytest_riskguard.data.scores import TopicScores
 
-#: How many of the topics that fall are shown.
-MAX_FALLS = 5
+#: How many queries that lose, and that gain, are shown.
+MAX_SHOWN = 10
 Changes = Iterable[tuple["TopicScores", "TopicScores"]]
 
 
@@ -61,8 +61,7 @@ def baseline() -> None:
 
 def opened() -> Store:
     """The store of riskguard.yaml."""
-    settings = surroundings()
-    return stored_in(DEFAULT_STORE if settings is None else settings.store)
+    return store_of(surroundings())
 
 
 def scoring_of(
@@ -154,20 +153,12 @@ def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool
     The old run becomes the newest earlier run of NAME, which show and every gate can compare with. Without RUN,
     stores what the live candidate of riskguard.yaml answers now.
     """
-    refuse_in_ci(in_ci or dry_run)
-    if not (about["note"].strip() or dry_run):
-        raise UsageError("riskguard baseline update needs --note: say why the new run is trusted, for the reviewer")
-    store = opened()
-    old, scoring, given = store.manifest(name), scoring_of(collection, ()), _run_of(run, collection)
-    changes = store.update(name, given, dry_run=dry_run, scores=collection.scores, **scoring, **about)
-    if changes is None:
-        click.echo(f"{name} already holds this run; nothing was written")
-        return
-    click.echo(f"would replace {name}; nothing was written" if dry_run else replaced_line(store, name))
-    if changes or old.is_judged:
-        _tell_changes(changes)
     if not dry_run:
-        click.echo(kept_as(old))
+        refuse_unseen(in_ci, about["note"])
+    store = opened()
+    store.manifest(name)  # says that there is none before anything is read
+    about |= {"scores": collection.scores, **scoring_of(collection, ())}
+    replace_run(store, name, _run_of(run, collection), dry_run=dry_run, **about)
 
 
 @baseline.command()
@@ -202,8 +193,33 @@ def remove(name: str) -> None:
     click.echo(f"removed {name}")
 
 
-def _tell_changes(changes: Changes) -> None:
-    """Each mean before and after, the topics that fall, worst first, and those that are scored on one side only."""
+def replace_run(
+    store: Store,
+    name: str,
+    run: GivenFile | Run,
+    *,
+    dry_run: bool,
+    queries: Mapping[str, str] = MappingProxyType({}),
+    **about: Any,
+) -> None:
+    """Put a run in the place of a baseline's, and say what changes; ``about`` is as ``Store.update`` takes it."""
+    old = store.manifest(name)
+    changes = store.update(name, run, dry_run=dry_run, **about)
+    if changes is None:
+        click.echo(f"{name} already holds this run; nothing was written")
+        return
+    click.echo(
+        f"would replace {name}; nothing was written" if dry_run else f"replaced {name}: {_stored(store, name)}"
+    )
+    if changes or old.is_judged:
+        _tell_changes(changes, queries)
+    if not dry_run:
+        replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
+        click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
+
+
+def _tell_changes(changes: Changes, queries: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Each mean before and after, the queries that lose and gain, and those that are scored on one side only."""
     changes, sides = list(changes), {"no longer scored": set[str](), "scored from now on": set[str]()}
     if not changes:
         click.echo("  nothing to compare with: the old scores are from other judgements or measures")
@@ -211,19 +227,22 @@ def _tell_changes(changes: Changes) -> None:
         difference = signed(after.mean - before.mean)
         click.echo(f"  {after.measure} {plain(before.mean)} -> {plain(after.mean)} ({difference})")
         old, new = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in (before, after))
-        both = old.keys() & new.keys()
-        falls = sorted((new[t] - old[t], t) for t in both if new[t] < old[t] - ROUNDING_ERROR)
-        if falls:
-            worst = tuple(
-                f"{clean(topic, limit=60)} {plain(old[topic])} -> {plain(new[topic])}" for _, topic in falls
-            )
-            fall = f"{len(falls)} of {counted(len(both), 'topic')} {'fall' if len(falls) > 1 else 'falls'}"
-            click.echo(f"    {fall}: {listed(tuple(worst), most=MAX_FALLS)}")
+        moved = {topic: new[topic] - old[topic] for topic in sorted(old.keys() & new.keys())}
+        for sign, what in ((-1, "lose"), (1, "gain")):
+            ordered = sorted(moved, key=lambda topic: -sign * moved[topic])
+            topics = [topic for topic in ordered if sign * moved[topic] > ROUNDING_ERROR]
+            if topics:
+                click.echo(f"  {len(topics)} of {counted(len(moved), 'query', 'queries')} {what}, the most first:")
+            for topic in topics[:MAX_SHOWN]:
+                text = f"{clean(topic, limit=60)}  {clean(queries.get(topic, ''), limit=80)}"
+                click.echo(f"    {plain(old[topic])} -> {plain(new[topic])}  {text}".rstrip())
+            if rest := len(topics[MAX_SHOWN:]):
+                click.echo(f"    and {rest} more")
         sides["no longer scored"] |= old.keys() - new.keys()
         sides["scored from now on"] |= new.keys() - old.keys()
-    for what, topics in sides.items():
-        if topics:
-            click.echo(f"  {what}: {listed(tuple(sorted(topics)), most=MAX_FALLS)}")
+    for what, alone in sides.items():
+        if alone:
+            click.echo(f"  {what}: {listed(tuple(sorted(alone)), most=MAX_SHOWN)}")
 
 
 # The commands that read.
@@ -316,17 +335,6 @@ def verify(names: tuple[str, ...]) -> None:
 
 
 # A baseline in words.
-
-
-def replaced_line(store: Store, name: str) -> str:
-    """That another run has taken the place of a baseline's."""
-    return f"replaced {name}: {_stored(store, name)}"
-
-
-def kept_as(old: Manifest) -> str:
-    """Where the run is now that was replaced."""
-    replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
-    return f"kept the old run as {old.name}/{old.number:04d}{replicates}"
 
 
 def _stored(store: Store, name: str) -> str:

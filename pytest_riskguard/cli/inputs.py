@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
-    DEFAULT_STORE,
     Collection,
     NamedPath,
     asked_alphas,
     import_measures_from,
     is_config_given,
-    stored_in,
+    store_of,
     surroundings,
 )
 from pytest_riskguard.data.given_file import GivenFile
@@ -132,8 +131,8 @@ class Inputs:
 
     @cached_property
     def _store(self) -> Store | None:
-        root = DEFAULT_STORE if self.config is None else self.config.store
-        return stored_in(root) if self.config is not None or root.is_dir() else None
+        store = store_of(self.config)
+        return store if self.config is not None or store.root.is_dir() else None
 
     @cached_property
     def files(self) -> tuple[Path, ...]:

@@ -175,11 +175,11 @@ def named_here(error: DataError) -> str:
     return ""
 
 
-def stored_in(root: Path) -> Store:
-    """The store in a folder."""
+def store_of(config: Config | None) -> Store:
+    """The store that a riskguard.yaml names, else the usual one."""
     from pytest_riskguard.baselines.store import Store
 
-    return Store(root)
+    return Store(DEFAULT_STORE if config is None else config.store)
 
 
 def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
@@ -195,20 +195,22 @@ def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
 
 #: Commands that store a run refuse one that leaves many topics unanswered.
 allow_unanswered_option = flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0.")
-#: For commands that replace a stored baseline, which ask ``refuse_in_ci`` first.
+#: For commands that replace a stored baseline, which ask ``refuse_unseen`` first.
 in_ci_option = flag("--in-ci", help="Replace it in CI too, as a workflow does that opens a pull request.")
 
 
-def refuse_in_ci(allowed: bool) -> None:
-    """``UsageError`` where CI would replace a baseline unseen, unless that is ``allowed``."""
+def refuse_unseen(in_ci: bool, note: str) -> None:
+    """``UsageError`` where a baseline would be replaced without a note, or in CI unless that is allowed."""
     from pytest_riskguard.build import ci_variable
 
-    if not allowed and (variable := ci_variable()) is not None:
+    if not in_ci and (variable := ci_variable()) is not None:
         raise UsageError(
             f"this is CI ({variable} is set), where nobody sees that a baseline is replaced",
             remedy="run this on your machine and commit the store, or, in a job whose change somebody reviews, add "
             "--in-ci",
         )
+    if not note.strip():
+        raise UsageError("a new run of a baseline needs --note: say why it is trusted, for the reviewer")
 
 
 # Systems: runs, stored baselines, tables of scores.

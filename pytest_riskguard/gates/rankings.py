@@ -109,9 +109,12 @@ def cause(before: Lists, after: Lists) -> str:
             f"nearly no query has a document in both, whose first ones are {pairs[0][0][0]!r:.60} and "
             f"{pairs[0][1][0]!r:.60}: they may be ids of another collection, or written in another way"
         )
-    common = [[[name for name in side if name in {*one} & {*other}] for side in (one, other)] for one, other in pairs]
-    common = [sides for sides in common if len(sides[0]) > 2]
-    if common and sum(old[::-1] == new for old, new in common) >= MOST * len(common):
+    turned = list[bool]()
+    for one, other in pairs:
+        both = {*one} & {*other}
+        old, new = ([name for name in side if name in both] for side in (one, other))
+        turned += [old[::-1] == new] * (len(both) > 2)
+    if turned and sum(turned) >= MOST * len(turned):
         return "the order of nearly every ranking is reversed: distances, or ranks, may be written as scores"
     longest = max(len(other) for _, other in pairs)
     if longest < DEPTH and sum(len(other) == longest < len(one) for one, other in pairs) >= MOST * len(pairs):

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from pytest_riskguard.gates.evidence import BoolArray, Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
-from pytest_riskguard.inference.intervals import Interval, intervals, upper_p_value
-from pytest_riskguard.inference.power import observed_critical
+from pytest_riskguard.inference.intervals import Interval, interval, upper_p_value
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.urisk import RiskTest, mean_test
@@ -145,7 +144,7 @@ class Ruling:
     def interval(self, method: str) -> Interval:
         """The interval of this method."""
         if method not in self._intervals:
-            self._intervals[method] = intervals(self.sample, methods=[method], level=self.gate.level)[0]
+            self._intervals[method] = interval(self.sample, method=method, level=self.gate.level)
         return self._intervals[method]
 
     @property
@@ -305,11 +304,13 @@ class Ruling:
         Below, and where both limits are asked for, that is the one that shows less. Else, above, both the gate's own
         interval and one of the others must fail: Student-t, or the break-even test.
         """
-        own, student_t = (
-            observed_critical(self.sample, self.interval(method), side=side) for method in (self.own, "student_t")
-        )
-        if own is None or student_t is None:
+        sample = self.sample
+        if sample.constant:
             return None
+        own, student_t = (
+            (limits.upper - sample.mean if side == "upper" else sample.mean - limits.lower) / sample.standard_error
+            for limits in map(self.interval, (self.own, "student_t"))
+        )
         if side == "lower" or self.gate.side == "both":
             return max(own, student_t)
         if student_t <= own:
@@ -317,7 +318,7 @@ class Ruling:
         # below the bound, where the break-even test finds a loss; infinitely far if it never does
         gains, losses, _ = self.bets
         lowest = break_even_quantile(gains, losses, (1 - self.gate.level) / 2, tolerated=self.tolerated)
-        by_bets = -(lowest + self.tolerated) / self.evidence.n / self.sample.standard_error
+        by_bets = -(lowest + self.tolerated) / self.evidence.n / sample.standard_error
         return max(own, min(student_t, by_bets))
 
     def unseen_losses(self, *, plausible: float) -> tuple[float, float] | None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.inference.break_even import chances_of_loss
-from pytest_riskguard.risk.checks import BoolArray, FloatArray, between_0_and_1, per_topic
+from pytest_riskguard.risk.checks import BoolArray, FloatArray, per_topic
 
 #: How many families are drawn of which nothing is lost: the same for everybody.
 DRAWS, SEED = 20_000, 0
@@ -25,14 +25,19 @@ CHUNK = 1 << 20
 EQUAL = 1e-9
 
 
-def holm(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
+def holm(p_values: npt.ArrayLike) -> FloatArray:
     """P-values adjusted by Holm's method: rejecting those up to a keeps the chance of any false rejection below a.
 
     The p-value of rank i among k, lowest first, becomes the largest of ``(k - j + 1) p_j`` over ranks j up to i, and
     at most 1. It holds for any dependence between tests. ``p_values``, shape (n_tests,), are in any order, which the
     result keeps. ValueError with none, or one outside [0, 1].
     """
-    p = _checked(p_values)
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.size == 0:
+        raise ValueError("expected at least one p-value, got none")
+    wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))
+    if wrong.size:
+        raise ValueError(f"p-values must be numbers from 0 to 1, got {float(p[wrong[0]])!r} at position {wrong[0]}")
     order = np.argsort(p, kind="stable")
     factors = np.arange(p.size, 0, -1)
     adjusted = np.empty_like(p)
@@ -40,7 +45,7 @@ def holm(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
     return adjusted
 
 
-def effective_levels(p_values: npt.ArrayLike | Sequence[float], *, level: float = 0.95) -> FloatArray:
+def effective_levels(p_values: npt.ArrayLike, *, level: float) -> FloatArray:
     """The significance threshold that each test meets once the others are known: above 0, at most ``1 - level``.
 
     An interval at level ``1 - a_i`` then decides as the adjusted p-value does: ``p_i <= a_i`` exactly where the
@@ -57,8 +62,7 @@ def effective_levels(p_values: npt.ArrayLike | Sequence[float], *, level: float 
     level : float
         Confidence of each interval without correction, in (0, 1).
     """
-    between_0_and_1(level, name="level")
-    p = _checked(p_values)
+    p = np.asarray(p_values, dtype=np.float64)
     rejected = holm(p) <= 1 - level
     # rank of the first of equal p-values, less 1; for tests not rejected, that of the first of them
     ranks = np.minimum(np.searchsorted(np.sort(p), p, side="left"), np.count_nonzero(rejected))
@@ -77,7 +81,8 @@ def pooled_draws(scores: Sequence[npt.ArrayLike], *, bound: float = 0.0) -> Floa
     Parameters
     ----------
     scores : sequence of arrays, one for each test, shape (n_topics_of_the_test,)
-        Trade-off scores in one unit; 0 where nothing changed. The order of tests and topics does not matter.
+        At least two trade-off scores in one unit; 0 where nothing changed. The order of tests and topics does not
+        matter.
     bound : float
         Means below it are losses.
 
@@ -90,11 +95,9 @@ def pooled_draws(scores: Sequence[npt.ArrayLike], *, bound: float = 0.0) -> Floa
     Raises
     ------
     ValueError
-        No test, a test with fewer than two topics, a second axis, a value that is not finite.
+        A second axis, a value that is not finite.
     """
     tests = [np.sort(per_topic(x, name="scores")) for x in scores]
-    if not tests or min(x.size for x in tests) < 2:
-        raise ValueError("expected tests of at least two topics each")
     changes = [x[x != 0] for x in tests]
     observed = np.array([float(_t(np.sum(x) - x.size * bound, np.sum(x**2), np.sum(x), x.size)) for x in tests])
     residuals = [(x - np.mean(x)) * math.sqrt(x.size / (x.size - 1)) for x in changes if x.size > 1]
@@ -197,13 +200,3 @@ def _step_down(drawn: FloatArray, observed: FloatArray, order: list[int], change
     adjusted = np.empty(observed.size)
     adjusted[order] = np.maximum.accumulate(p)
     return np.where(np.asarray(changes), adjusted, 1.0)
-
-
-def _checked(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
-    p = np.asarray(p_values, dtype=np.float64)
-    if p.size == 0:
-        raise ValueError("expected at least one p-value, got none")
-    wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))
-    if wrong.size:
-        raise ValueError(f"p-values must be numbers from 0 to 1, got {float(p[wrong[0]])!r} at position {wrong[0]}")
-    return p

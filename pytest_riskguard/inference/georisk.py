@@ -29,7 +29,7 @@ from pytest_riskguard.inference.georisk_replicates import (
 )
 from pytest_riskguard.inference.intervals import Interval, adjusted_score
 from pytest_riskguard.risk import georisk
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum, mean
 
 METHODS = ("student_t", "percentile", "bca")
 #: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
@@ -53,14 +53,13 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_tests: int 
     Parameters
     ----------
     level : float
-        Confidence of the two-sided interval, in (0, 1); ValueError otherwise, and if draws would not fit in memory.
+        Confidence of the two-sided interval, in (0, 1); ValueError if draws would not fit in memory.
     n_systems, n_topics : int
         Size of the pool.
     n_tests : int
         Tests that share the error, as by Holm's method: the strictest has ``(1 - level)/n_tests``.
     """
-    between_0_and_1(level, name="level")
-    tail = (1 - level) / 2 / max(1, n_tests)
+    tail = (1 - level) / 2 / n_tests
     wanted = min(max(math.ceil(IN_TAIL / tail), MIN_REPLICATES), MAX_REPLICATES)
     replicates = max(min(wanted, MAX_CELLS // (n_systems * n_topics)), math.ceil(MIN_IN_TAIL / tail))
     if replicates > MAX_DRAWN:
@@ -115,15 +114,8 @@ class GeoRiskDifference:
     def interval(self, *, method: str = "bca", level: float = 0.95) -> Interval:
         """The two-sided interval by ``student_t``, ``percentile`` or ``bca``; all levels share the draws.
 
-        ValueError for a level outside (0, 1), or so high that no replicate lies beyond a limit.
+        At least two replicates lie outside the quantiles at this level.
         """
-        between_0_and_1(level, name="level")
-        draws = self.replicates.size
-        # 1 - (1 - 2/size) may be a last digit below 2/size
-        if method != "student_t" and not self.constant and (1 - level) * draws < 2 - 1e-6:
-            raise ValueError(
-                f"level {level!r} needs at least {math.ceil(2 / (1 - level))} replicates, there are {draws}"
-            )
         return Interval(method, level, self._limit(method, (1 - level) / 2), self._limit(method, (1 + level) / 2))
 
     def p_value(self, *, method: str = "bca", bound: float = 0.0) -> float:

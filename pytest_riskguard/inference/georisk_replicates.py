@@ -24,11 +24,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.replicates import next_words, stream
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, refuse
-from pytest_riskguard.risk.georisk import pool_scores
+from pytest_riskguard.risk.georisk import georisk_from, pool_scores
 from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
 
 Counts = npt.NDArray[np.uint8]
@@ -163,11 +162,6 @@ class Pool:
             (3 * cubic * x + square) * b**3,
             -cubic * b**5,
         )
-
-
-def georisk_from(means: FloatArray, zrisk: FloatArray, *, n_topics: int) -> FloatArray:
-    """``sqrt(mean Phi(ZRisk/c))``: 0 for a system without any score."""
-    return np.asarray(np.sqrt(means * ndtr(zrisk / n_topics)))
 
 
 class PoolKernel:

@@ -9,7 +9,6 @@ R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confide
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy.typing as npt
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.inference.studentized import StudentizedLaw
 
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
-#: Methods that take a millisecond or two; the studentized one takes a few hundred.
-FAST = ("student_t", "basic", "percentile", "bca")
-
 #: A bound this many standard errors below the mean is not above any upper limit.
 CERTAIN = 6.0
 
@@ -62,20 +58,9 @@ def interval(x: npt.ArrayLike | Sample, *, method: str = "bca", level: float = 0
     ValueError
         Fewer than two topics, a second axis, a value that is not finite, an unknown method, a level outside (0, 1).
     """
-    return intervals(x, methods=(method,), level=level)[0]
-
-
-def intervals(
-    x: npt.ArrayLike | Sample, *, methods: Sequence[str] = FAST, level: float | Sequence[float] = 0.95
-) -> tuple[Interval, ...]:
-    """Several intervals of one mean: all methods at the first level, then all at the second; see ``interval``."""
-    levels = tuple(level) if isinstance(level, Iterable) else (level,)
-    for method in methods:
-        _check_method(method)
-    for each in levels:
-        between_0_and_1(each, name="level")
-    sample = Sample.of(x)
-    return tuple(Interval(method, each, *_limits(sample, method, each)) for each in levels for method in methods)
+    _check_method(method)
+    between_0_and_1(level, name="level")
+    return Interval(method, level, *_limits(Sample.of(x), method, level))
 
 
 def upper_p_value(x: npt.ArrayLike | Sample, *, method: str, bound: float = 0.0) -> float:

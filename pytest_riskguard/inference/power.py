@@ -13,11 +13,9 @@ from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.distributions import ndtr, ndtri
-from pytest_riskguard.inference.intervals import Interval, critical_value
-from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk.checks import between_0_and_1
 
 MAX_STEPS = 50
@@ -29,20 +27,6 @@ DEEP, FINE, SHARP = 40.0, 1 / 60, 0.7
 CERTAIN = 40.0
 #: Powers of 2 up to a trillion: numbers of topics that are tried.
 MAX_DOUBLINGS = 40
-
-
-def observed_critical(x: npt.ArrayLike | Sample, interval: Interval, *, side: str = "upper") -> float | None:
-    """How many standard errors a limit lies from the mean: used instead of Student's critical value.
-
-    None where scores do not vary. The standard error has divisor n - 1, so that a Student-t interval gives Student's
-    value. ``side`` is ``upper`` where a gate fails on evidence of risk, ``lower`` where it passes on evidence of
-    no risk.
-    """
-    sample = Sample.of(x)
-    if sample.constant:
-        return None
-    distance = {"upper": interval.upper - sample.mean, "lower": sample.mean - interval.lower}[side]
-    return distance / sample.standard_error
 
 
 def minimum_detectable_effect(
@@ -63,7 +47,7 @@ def minimum_detectable_effect(
     power : float
         Probability of finding such a loss.
     critical : float, optional
-        Standard errors from the mean to the limit that decides (``observed_critical``); Student's by default.
+        Standard errors from the mean to the limit that decides; Student's by default.
     """
     critical = _checked(standard_deviation, n, level, critical)
     between_0_and_1(power, name="power")

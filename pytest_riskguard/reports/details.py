@@ -61,7 +61,7 @@ def worst_topics(verdict: Verdict, *, most: int | None = None) -> Table:
         scores = from_to(topic.baseline, topic.candidate)
         if verdict.asked.of_rankings:
             scores += f" ({marks(topic, flagged=False, flips=False)})"
-        rows.append((topic.topic, topic.query, scores))
+        rows.append((topic.topic, None if topic.query == topic.topic else topic.query, scores))
     return Table(title, {"topic": "name", "query": "name", "scores": "text"}, rows).filled
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -42,17 +43,17 @@ class Difference:
     changes: Sequence[Change]
     tags: Mapping[str, Mapping[str, str]]
 
-    @property
+    @cached_property
     def changed(self) -> list[Change]:
         """Those with any change."""
         return [one for one in self.changes if one.is_changed]
 
-    @property
+    @cached_property
     def cause(self) -> str:
         """What is likely wrong where all changed alike."""
         return cause(self.before.lists, self.after.lists)
 
-    @property
+    @cached_property
     def queries(self) -> Mapping[str, str]:
         """Query texts, where they are not the topic's id."""
         queries = {**self.before.queries, **self.after.queries}
@@ -60,7 +61,7 @@ class Difference:
             one.topic: queries[one.topic] for one in self.changes if queries.get(one.topic, one.topic) != one.topic
         }
 
-    @property
+    @cached_property
     def to_judge(self) -> list[tuple[str, str]]:
         """Pairs of topic and document to judge first."""
         return to_judge(self.changed)

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.risk.checks import (
     FEW_NUMBERS,
-    MAX_SIZE,
     FloatArray,
     exact_sum,
+    per_topic,
     refuse,
     systems_by_topics,
 )
@@ -82,7 +82,14 @@ def zrisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> Float
 
     Shape (n_systems,). Parameters and errors are those of ``topic_contributions``.
     """
-    return zrisk_curve(scores, alphas=[alpha], kind=kind)[:, 0]
+    scores = pool_scores(scores)
+    weight = loss_weight_of(kind, alpha)
+    if kind == "smooth":
+        return _sums(_smooth_contributions(scores))
+    z = z_scores(scores)
+    with np.errstate(over="ignore"):  # as in topic_contributions
+        weighted = _sums(np.maximum(z, 0)) + (1 + weight) * _sums(np.minimum(z, 0))
+    return per_topic(weighted, name="ZRisk")
 
 
 def georisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> FloatArray:
@@ -94,40 +101,14 @@ def georisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> Flo
     Shape (n_systems,): at least 0, and 0 for a system that scores nothing. Parameters and errors are those of
     ``topic_contributions``.
     """
-    return georisk_curve(scores, alphas=[alpha], kind=kind)[:, 0]
-
-
-def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "linear") -> FloatArray:
-    """ZRisk at several alphas from one pass, since it is affine in alpha.
-
-    Shape (n_systems, n_alphas): column by column what ``zrisk`` gives. Parameters and errors are those of
-    ``topic_contributions``; ``alphas`` has one axis.
-    """
-    scores = pool_scores(scores)
-    weights = np.asarray(alphas, dtype=np.float64)
-    for alpha in weights.tolist():
-        loss_weight_of(kind, alpha)
-    if kind == "smooth":
-        return np.repeat(_sums(_smooth_contributions(scores))[:, np.newaxis], weights.size, axis=1)
-    z = z_scores(scores)
-    gains, losses = _sums(np.maximum(z, 0)), _sums(np.minimum(z, 0))
-    with np.errstate(over="ignore"):  # as in topic_contributions
-        curve: FloatArray = gains[:, np.newaxis] + np.outer(losses, 1 + weights)
-    if not np.all(np.abs(curve) <= MAX_SIZE):
-        raise ValueError(f"ZRisk must not exceed {MAX_SIZE:g} in size, got alpha {weights.max():g}")
-    return curve
-
-
-def georisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "linear") -> FloatArray:
-    """GeoRisk at several alphas from one pass.
-
-    Shape (n_systems, n_alphas): column by column what ``georisk`` gives. Parameters and errors are those of
-    ``zrisk_curve``.
-    """
     scores = pool_scores(scores)
     topics = scores.shape[1]
-    means = _sums(scores) / topics
-    return np.asarray(np.sqrt(means[:, np.newaxis] * ndtr(zrisk_curve(scores, alphas=alphas, kind=kind) / topics)))
+    return georisk_from(_sums(scores) / topics, zrisk(scores, alpha=alpha, kind=kind), n_topics=topics)
+
+
+def georisk_from(means: FloatArray, zrisk: FloatArray, *, n_topics: int) -> FloatArray:
+    """``sqrt(mean Phi(ZRisk/c))``: 0 for a system without any score."""
+    return np.asarray(np.sqrt(means * ndtr(zrisk / n_topics)))
 
 
 def pool_scores(scores: npt.ArrayLike) -> FloatArray:

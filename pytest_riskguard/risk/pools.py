@@ -1,16 +1,11 @@
-"""A pool of systems: a baseline made of it, and its systems on their principal axes.
+"""The systems of a pool on their principal axes.
 
 B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
-systems", ECIR 2014, sections 2.4 and 3.
-
-A candidate may be in the pool or not, and that changes the baseline: ``max`` above all, against which a member of the
-pool has no win. For ``mean`` it changes only the size of differences: with the candidate in a pool of r, each is
-(r - 1)/r of the difference from the mean of the others; URisk shrinks likewise, and TRisk stays the same.
+systems", ECIR 2014, section 2.4.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,38 +13,12 @@ import numpy.typing as npt
 
 from pytest_riskguard.risk.checks import FloatArray, systems_by_topics
 
-#: The ways to make one baseline of several systems.
-KINDS = ("mean", "median", "max")
 #: An axis that explains less than this share is rounding.
 MIN_SHARE = 1e-24
 #: What is left of equal scores after subtracting their mean, as a share of their size.
 MEAN_ROUNDING = 1e-15
 #: Coordinates closer than this share of the largest are equal when the sign of an axis is chosen.
 SAME_COORDINATE = 1e-9
-
-
-def reference_scores(scores: npt.ArrayLike, *, kind: str) -> FloatArray:
-    """The score of a reference baseline on each topic, shape (n_topics,), in units of the measure.
-
-    Eq. 2 for ``mean``. The order of the systems does not change a single bit. ValueError with other than two axes, no
-    system, no topic, a score that is not finite or beyond 1e100, or an unknown kind.
-
-    Parameters
-    ----------
-    scores : array, shape (n_systems, n_topics)
-        In units of the measure; at least one system, which then is the baseline.
-    kind : {"mean", "median", "max"}
-        Of an even number of systems the median is the mean of the two in the middle.
-    """
-    if kind not in KINDS:
-        raise ValueError(f"kind of reference baseline must be one of {', '.join(KINDS)}, got {kind!r}")
-    pool = systems_by_topics(scores, at_least=1)
-    reference: FloatArray
-    if kind == "mean":
-        reference = np.array([math.fsum(topic) for topic in pool.T.tolist()]) / pool.shape[0]
-    else:
-        reference = np.median(pool, axis=0) if kind == "median" else np.max(pool, axis=0)
-    return reference
 
 
 @dataclass(frozen=True, eq=False)

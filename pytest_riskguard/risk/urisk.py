@@ -2,21 +2,19 @@
 
 Equation numbers are those of B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive
 evaluation of retrieval systems", SIGIR 2014, unless another paper is named. A difference is candidate minus
-baseline, in units of the measure; sums are exactly rounded, so the order of topics never moves a number. The minus
-convention of AIRS 2019, at the end, is for the tables of that paper.
+baseline, in units of the measure; sums are exactly rounded, so the order of topics never moves a number.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.distributions import stdtr
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, loss_weight, mean, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, mean, per_topic
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
@@ -125,31 +123,6 @@ def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
     return Counts(wins, losses, differences.size - wins - losses, changed, heavy)
 
 
-def break_even(alpha: float) -> float:
-    """The mean difference, as a share of the mean absolute difference, from which URisk is not negative.
-
-    ``alpha/(2 + alpha)``: 1/3, 5/7 and 10/12 at alpha 1, 5 and 10.
-    """
-    return loss_weight(alpha) / (2 + alpha)
-
-
-@overload
-def minus(value: float) -> float: ...
-@overload
-def minus(value: FloatArray) -> FloatArray: ...
-def minus(value: float | FloatArray) -> float | FloatArray:
-    """URisk- of a URisk, and so TRisk-, ZRisk-, GeoRisk-: the sign reversed, high is risky (Eq. 5-7).
-
-    ``value`` is one figure, or an array of them. GeoRisk- departs from the paper: Eq. 8 and Table 2 put ZRisk- into
-    Phi, where more of it, so more risk, counts as safer. Here it is GeoRisk with its sign reversed.
-
-    References
-    ----------
-    R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019.
-    """
-    return 0.0 - value  # -value would show 0 as -0
-
-
 def varies(x: FloatArray) -> bool:
     """Whether trade-off scores differ by more than the rounding of their size."""
     least, largest = float(np.min(x)), float(np.max(x))
@@ -157,9 +130,4 @@ def varies(x: FloatArray) -> bool:
 
 
 def _deviation(x: FloatArray) -> float:
-    return math.sqrt(_squares(x) / (x.size - 1))
-
-
-def _squares(x: FloatArray) -> float:
-    centred = x - mean(x)
-    return exact_sum(centred**2)
+    return math.sqrt(exact_sum((x - mean(x)) ** 2) / (x.size - 1))

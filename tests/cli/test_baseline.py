@@ -118,9 +118,12 @@ def test_an_update_says_what_changes_and_where_the_old_run_is(command, folder, a
     first, *changes, last = command("baseline update prod good.run --note why").out.splitlines()
     assert first.startswith("replaced prod: 30 topics; AP 0.6194, P@5 0.2000; 17% judged; ")
     assert "replicate" not in first
-    assert changes[:2] == [
+    assert changes[:5] == [
         "  AP 0.4917 -> 0.6194 (+0.1278)",
-        "    2 of 30 topics fall: t30 0.5000 -> 0.2500, t29 0.5000 -> 0.3333",
+        "  2 of 30 queries lose, the most first:",
+        "    0.5000 -> 0.2500  t30",
+        "    0.5000 -> 0.3333  t29",
+        "  9 of 30 queries gain, the most first:",
     ]
     assert last == "kept the old run as prod/0001 with 1 replicate"
 
@@ -134,8 +137,10 @@ def test_an_update_says_what_changes_and_where_the_old_run_is(command, folder, a
             [
                 "would replace prod; nothing was written",
                 "  AP 0.5000 -> 0.3383 (-0.1617)",
-                "    12 of 30 topics fall: t07 0.5000 -> 0.0500, t01 0.5000 -> 0.1000, t02 0.5000 -> 0.1000, "
-                "t03 0.5000 -> 0.1000, t04 0.5000 -> 0.1000 and 7 more",
+                "  12 of 30 queries lose, the most first:",
+                "    0.5000 -> 0.0500  t07",
+                *(f"    0.5000 -> 0.1000  t{number:02d}" for number in (1, 2, 3, 4, 5, 6, 8, 9, 10)),
+                "    and 2 more",
             ],
         ),
     ],
@@ -212,13 +217,19 @@ def test_rescoring_says_what_changes(command, folder):
     ended = command("baseline rescore prod")
     assert ended.out.splitlines()[1:] == [
         "  AP 0.5000 -> 0.5086 (+0.0086)",
-        "    1 of 29 topics falls: t04 0.5000 -> 0.2500",
+        "  1 of 29 queries lose, the most first:",
+        "    0.5000 -> 0.2500  t04",
+        "  1 of 29 queries gain, the most first:",
+        "    0.5000 -> 1.0000  t03",
         "  no longer scored: t02",
     ]
     folder.joinpath("qrels.txt").write_text(text)
     assert command("baseline rescore prod").out.splitlines()[1:] == [
         "  AP 0.5086 -> 0.5000 (-0.0086)",
-        "    1 of 29 topics falls: t03 1.0000 -> 0.5000",
+        "  1 of 29 queries lose, the most first:",
+        "    1.0000 -> 0.5000  t03",
+        "  1 of 29 queries gain, the most first:",
+        "    0.2500 -> 0.5000  t04",
         "  scored from now on: t02",
     ]
     nothing = "  nothing to compare with: the old scores are from other judgements or measures"
@@ -229,12 +240,13 @@ def test_rescoring_says_what_changes(command, folder):
 
 
 def test_show_prints_the_history(command, slide):
-    first, figures, falls, kept = slide.out.splitlines()
+    first, figures, heading, *lost, kept = slide.out.splitlines()
     assert first == (
         "replaced chain: 30 topics; AP 0.4333; 20% judged; 2024-05-01T12:00:00Z; 4 earlier runs; change 4"
     )
     assert figures == "  AP 0.4500 -> 0.4333 (-0.0167)"
-    assert falls == f"    3 of 30 topics fall: {', '.join(f'{t} 0.5000 -> 0.3333' for t in world.TOPICS[9:12])}"
+    assert heading == "  3 of 30 queries lose, the most first:"
+    assert lost == [f"    0.5000 -> 0.3333  {topic}" for topic in world.TOPICS[9:12]]
     assert kept == "kept the old run as chain/0004"
     assert command("baseline list").out.splitlines()[0].endswith("; stored 1 day ago")
     heading, *lines = command("baseline show chain").out.partition("\nhistory:")[2].splitlines()

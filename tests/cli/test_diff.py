@@ -157,6 +157,13 @@ def test_a_baseline_without_judgements_is_scored_once_there_are_some(command, st
     assert command("check").status == 0
 
 
+def test_a_baseline_with_scores_is_not_replaced_by_a_run_without(command, folder):
+    folder.joinpath("riskguard.yaml").write_text(DECLARED)
+    for line in ("update prod candidate.run --note x", "add prod candidate.run --replicate"):
+        ended = command(f"baseline {line}")
+        assert (ended.status, "has scores, and this run would have none: give --qrels" in ended.err) == (2, True)
+
+
 def test_diff_with_a_stored_baseline_says_how_to_score_it(command, stored, folder):
     *_, rescore, compare = commands_in(command("diff prod candidate.run -o to-judge.tsv").out)
     assert (rescore, compare) == (

@@ -22,6 +22,14 @@ def answering(gate, limits: Answers, *, break_even: float) -> Ruling:
     return ruling
 
 
+def test_a_limit_lies_so_many_standard_errors_from_the_mean():
+    # mean 1.5, variance 5/3 with divisor n - 1: the standard error is root(5/12)
+    ruling = Ruling(gate_of("g", method="student_t"), evidence(np.array([0.0, 1.0, 2.0, 3.0])))
+    ruling._intervals["student_t"] = Interval("student_t", 0.95, -0.5, 4.0)
+    assert ruling.critical(side="lower") == pytest.approx(2 / np.sqrt(5 / 12), rel=1e-14)
+    assert ruling.critical(side="upper") == pytest.approx(2.5 / np.sqrt(5 / 12), rel=1e-14)
+
+
 @pytest.mark.parametrize(
     ("own", "student_t", "break_even", "passes", "deciding"),
     [

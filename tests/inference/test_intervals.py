@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtri
 
-from pytest_riskguard.inference.intervals import METHODS, interval, intervals, upper_p_value
+from pytest_riskguard.inference.intervals import METHODS, interval, upper_p_value
 from pytest_riskguard.inference.sample import Sample
+from tests.inference.laws import intervals
 
 scores = st.one_of(
     st.just(0.0),
@@ -105,7 +106,7 @@ def test_bca_shifts_the_percentiles_as_the_paper_says():
         ([[0.1, 0.2]], {}, r"x must have one axis \(topics\), got shape \(1, 2\)"),
         (
             [0.1, 0.2],
-            {"methods": ("normal",)},
+            {"method": "normal"},
             "method must be one of student_t, basic, studentized, percentile, bca, got 'normal'",
         ),
         ([0.1, 0.2], {"level": 1.0}, "level must be between 0 and 1, got 1.0"),
@@ -113,7 +114,7 @@ def test_bca_shifts_the_percentiles_as_the_paper_says():
 )
 def test_errors_say_what_is_wrong(x, arguments, message):
     with pytest.raises(ValueError, match=message):
-        intervals(x, **arguments)
+        interval(x, **arguments)
 
 
 @pytest.mark.parametrize("seed", range(8))

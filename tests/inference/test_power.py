@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference.intervals import Interval, critical_value, interval
+from pytest_riskguard.inference.intervals import critical_value, interval
 from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
-    observed_critical,
     power_of,
     topics_for_equivalence,
     topics_needed,
 )
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.tradeoff import linear
 
 
@@ -65,13 +65,6 @@ def test_power_and_detectable_effect_are_inverse(n, critical):
         assert power_of(effect, 0.3, n, level=0.95, critical=critical) == pytest.approx(power, abs=1e-8)
 
 
-def test_a_limit_lies_so_many_standard_errors_from_the_mean():
-    # mean 1.5, variance 5/3 with divisor n - 1: the standard error is root(5/12)
-    limits = Interval("bca", 0.95, -0.5, 4.0)
-    assert observed_critical([0, 1, 2, 3], limits) == pytest.approx(2.5 / math.sqrt(5 / 12), rel=1e-14)
-    assert observed_critical([0, 1, 2, 3], limits, side="lower") == pytest.approx(2 / math.sqrt(5 / 12), rel=1e-14)
-
-
 def test_no_number_of_topics_finds_what_is_no_loss():
     assert topics_needed(0.3, 0.0, level=0.95) is None
 
@@ -110,7 +103,6 @@ def test_a_mean_at_the_tolerance_is_shown_by_no_number_of_topics():
 
 
 def test_without_variation_the_mean_alone_decides():
-    assert observed_critical([0.1, 0.1], Interval("bca", 0.95, 0.1, 0.1)) is None
     assert minimum_detectable_effect(0.0, 2, level=0.95) == 0
     assert minimum_detectable_effect(0.3, 50, level=0.95, power=0.01) == 0  # no gain is a loss
     assert [power_of(effect, 0.0, 2, level=0.95) for effect in (1e-9, 0.0)] == [1.0, 0.0]
@@ -136,7 +128,8 @@ def test_where_trade_off_scores_move_as_a_whole_the_planned_power_is_met(alpha, 
     scores = np.array([linear(np.where(row != 0, row + shift, 0.0), alpha=alpha) for row in d])
     significant = 0
     for pilot, fresh in zip(scores[:pairs], scores[pairs:], strict=True):
-        critical = observed_critical(pilot, interval(pilot, method=method))
+        sample = Sample.of(pilot)
+        critical = (interval(sample, method=method).upper - sample.mean) / sample.standard_error
         deviation = float(np.std(pilot, ddof=1))
         effect = minimum_detectable_effect(deviation, n, level=0.95, critical=critical)
         significant += interval(fresh - effect, method=method).upper < 0

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import shapiro
 
-from pytest_riskguard.inference.intervals import METHODS, Interval, intervals
+from pytest_riskguard.inference.intervals import METHODS, Interval
 from pytest_riskguard.risk.tradeoff import linear
-from pytest_riskguard.risk.urisk import minus
+from tests.inference.laws import intervals
 from tests.published import web2012
 from tests.published.tables import as_csv
+from tests.published.web2012 import minus
 
 #: The whole weight of a loss, 1 + alpha.
 WEIGHTS = (1, 10)
@@ -53,8 +54,9 @@ def settings(differences: dict[str, np.ndarray]) -> Iterator[Setting]:
     for r in WEIGHTS:
         found: dict[float, dict[str, dict[str, Interval]]] = {level: {} for level in LEVELS}
         for run, d in differences.items():
-            for interval in intervals(linear(d, alpha=r - 1), methods=METHODS, level=LEVELS):
-                found[interval.level].setdefault(run, {})[interval.method] = interval
+            for level in LEVELS:
+                every = intervals(linear(d, alpha=r - 1), methods=METHODS, level=level)
+                found[level][run] = {interval.method: interval for interval in every}
         for level in LEVELS:
             yield Setting(r, level, found[level])
 

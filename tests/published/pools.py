@@ -10,11 +10,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from pytest_riskguard.risk import georisk, trisk, urisk, zrisk
-from pytest_riskguard.risk.georisk import georisk_curve, zrisk_curve
-from pytest_riskguard.risk.pools import reference_scores
-from pytest_riskguard.risk.urisk import minus
 from tests.published import test_airs2019, test_ecir2014, test_sigir2016, web2012
 from tests.published.tables import as_csv
+from tests.published.web2012 import minus, reference_scores
 
 
 def both(ours: float, printed: float | None, digits: int) -> str:
@@ -27,7 +25,7 @@ def multiple_baselines(pool: dict[str, np.ndarray]) -> Iterator[tuple[str, ...]]
     yield "run", *(f"{figure}, alpha {alpha}" for figure in ("T\\*", "ZRisk", "GeoRisk") for alpha in (0, 5))
     runs, scores = list(pool), list(pool.values())
     mean = reference_scores(scores, kind="mean")
-    z, geo = (curve(scores, alphas=[0, 5]) for curve in (zrisk_curve, georisk_curve))
+    z, geo = (test_sigir2016.curve(risk, scores, (0, 5)) for risk in (zrisk, georisk))
     for run, (_, t_0, z_0, geo_0, t_5, z_5, geo_5, _) in test_sigir2016.WEB_2012.items():
         i = runs.index(run)
         against_mean = [trisk(pool[run] - mean, alpha=alpha).statistic or math.nan for alpha in (0, 5)]

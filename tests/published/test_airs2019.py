@@ -14,8 +14,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.risk import georisk, trisk, zrisk
 from pytest_riskguard.risk.georisk import z_scores
-from pytest_riskguard.risk.urisk import minus
-from tests.published.web2012 import TOPICS, of_paper
+from tests.published.web2012 import TOPICS, minus, of_paper
 
 #: run: URisk- linear, smooth; TRisk- linear, smooth; ZRisk- linear, smooth; GeoRisk- linear, smooth, as printed
 PUBLISHED = {

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.risk import urisk
-from pytest_riskguard.risk.pools import reference_scores
-from tests.published.web2012 import of_paper
+from tests.published.web2012 import of_paper, reference_scores
 
 #: Table 2, alpha 10: the runs, and by run its URisk against each of them.
 TABLE_2 = (

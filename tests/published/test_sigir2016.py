@@ -6,15 +6,15 @@ scores; ZRisk of Table 6 was computed from other scores (see the last tests).
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
 from pytest_riskguard.risk import georisk, topic_contributions, trisk, zrisk
-from pytest_riskguard.risk.georisk import georisk_curve, z_scores, zrisk_curve
-from pytest_riskguard.risk.pools import reference_scores
-from tests.published.web2012 import PUBLISHED, TOPICS, of_paper, rows
+from pytest_riskguard.risk.georisk import z_scores
+from tests.published.web2012 import PUBLISHED, TOPICS, of_paper, reference_scores, rows
 
 FIVE = [f"t{number}" for number in range(1, 6)]
 #: Table 3: systems s1 to s8 on five topics.
@@ -43,6 +43,12 @@ WEB_2012 = {
 FROM_PUBLIC_SCORES = ("uogTrA44xu", "utw2012c1", "ICTNET12ADR2", "indriCASP", "autoSTA")
 
 
+def curve(
+    risk: Callable[..., np.ndarray], scores: list[np.ndarray] | np.ndarray, alphas: tuple[int, ...]
+) -> np.ndarray:
+    return np.column_stack([risk(scores, alpha=alpha) for alpha in alphas])
+
+
 @pytest.mark.parametrize(("system", "baseline", "z", "total"), ONE_BASELINE)
 def test_table_4_every_value_with_one_baseline(system, baseline, z, total):
     pair = EXAMPLE[[system - 1, baseline - 1]]
@@ -52,8 +58,8 @@ def test_table_4_every_value_with_one_baseline(system, baseline, z, total):
 
 
 def test_table_5_every_value():
-    assert np.array_equal(np.round(zrisk_curve(EXAMPLE, alphas=ALPHAS), 3), ZRISK)
-    assert np.array_equal(np.round(georisk_curve(EXAMPLE, alphas=ALPHAS), 3), GEORISK)
+    assert np.array_equal(np.round(curve(zrisk, EXAMPLE, ALPHAS), 3), ZRISK)
+    assert np.array_equal(np.round(curve(georisk, EXAMPLE, ALPHAS), 3), GEORISK)
     assert np.array_equal(np.round(EXAMPLE.mean(axis=1, keepdims=True), 3), MEANS)
 
 
@@ -111,7 +117,7 @@ def test_table_6_trisk_of_four_runs_is_of_other_scores(pool_of_49, run, off):
 def test_table_6_zrisk_is_of_other_scores(pool_of_49):
     # AIRS 2019, with the pool described in the same words, agrees to the printed digit
     runs = list(pool_of_49)
-    ours = zrisk_curve(list(pool_of_49.values()), alphas=[0, 5])
+    ours = curve(zrisk, list(pool_of_49.values()), (0, 5))
     off = {run: ours[runs.index(run)] - (row[2], row[5]) for run, row in WEB_2012.items()}
     assert round(ours[runs.index("uogTrA44xu"), 0], 3) == 0.800  # printed: 0.962
     assert min(abs(at_zero) for at_zero, _ in off.values()) > 0.04
@@ -121,7 +127,7 @@ def test_table_6_zrisk_is_of_other_scores(pool_of_49):
 
 def test_table_6_georisk_is_hardly_moved_by_that(pool_of_49):
     runs = list(pool_of_49)
-    ours = georisk_curve(list(pool_of_49.values()), alphas=[0, 5])
+    ours = curve(georisk, list(pool_of_49.values()), (0, 5))
     for run, row in WEB_2012.items():
         at_zero, at_five = ours[runs.index(run)]
         assert at_zero == pytest.approx(row[3], abs=0.0055)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,23 @@ def submitted(shared: Path) -> dict[str, np.ndarray]:
         free = next(name for name in names if name not in runs)
         runs[free] = np.array([float(row[line["column"]]) for row in scores])
     return runs
+
+
+def reference_scores(scores: Sequence[np.ndarray] | np.ndarray, *, kind: str) -> np.ndarray:
+    """The score of a baseline made of a pool on each topic (ECIR 2014, Eq. 2 for ``mean``).
+
+    With a candidate in a pool of r, each difference from ``mean`` is (r - 1)/r of that from the mean of the others:
+    URisk shrinks likewise, and TRisk stays the same. ``max`` has no win for a member of the pool.
+    """
+    combine: Any = {"mean": np.mean, "median": np.median, "max": np.max}[kind]
+    reference: np.ndarray = combine(scores, axis=0)
+    return reference
+
+
+def minus(value: Any) -> Any:
+    """URisk- of a URisk, and so TRisk-, ZRisk-, GeoRisk-: the sign reversed, high is risky (AIRS 2019, Eq. 5-7).
+
+    GeoRisk- departs from the paper: Eq. 8 and Table 2 put ZRisk- into Phi, where more of it, so more risk, counts as
+    safer. Here it is GeoRisk with its sign reversed.
+    """
+    return 0.0 - value  # -value would show 0 as -0

@@ -11,7 +11,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import Section, Table
-from pytest_riskguard.reports.details import details, figures, settings
+from pytest_riskguard.reports.details import details, figures, settings, worst_topics
 from tests.plugin.world import LOSS
 from tests.reports.cases import CASES, explained, judged
 from tests.verdicts import altered
@@ -86,3 +86,11 @@ def test_settings_are_the_options_of_the_kind_that_a_report_holds():
 
 def test_nothing_is_shown_of_what_could_not_be_compared():
     assert details(CASES["incomparable"]()) == []
+
+
+def test_a_query_that_names_its_topic_is_shown_once():
+    verdict = judged(LOSS)
+    first, *others = (replace(topic, query=topic.topic) for topic in verdict.responsible_topics)
+    assert "query" not in worst_topics(altered(verdict, responsible_topics=(first, *others))).columns
+    first = replace(first, query="a text")
+    assert "query" in worst_topics(altered(verdict, responsible_topics=(first, *others))).columns

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pytest_riskguard import risk
-from pytest_riskguard.risk.urisk import (
-    Counts,
-    RiskTest,
-    break_even,
-    minus,
-    standardised,
-    varies,
-)
+from pytest_riskguard.risk.urisk import Counts, RiskTest, standardised, varies
 
 differences = arrays(
     np.float64, st.integers(2, 60), elements=st.one_of(st.just(0.0), st.integers(-1000, 1000).map(lambda k: k / 1000))
@@ -28,11 +21,6 @@ alphas = st.floats(0, 100)
 def test_urisk_is_gain_less_alpha_times_risk_hence_affine_in_alpha(d, alpha):
     expected = d.mean() - alpha * np.maximum(0, -d).mean()
     assert risk.urisk(d, alpha=alpha) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(("alpha", "share"), [(0, 0), (1, 1 / 3), (5, 5 / 7), (10, 10 / 12)])
-def test_break_even(alpha, share):
-    assert break_even(alpha) == pytest.approx(share)
 
 
 def test_the_divisor_is_n_less_one():
@@ -122,9 +110,3 @@ def test_a_loss_of_a_fifth_with_rounding_is_not_heavy():
 )
 def test_scores_vary_by_more_than_the_rounding_of_their_size(x, expected):
     assert varies(np.array(x)) is expected
-
-
-@given(st.floats(-1e6, 1e6))
-def test_the_minus_convention_reverses_the_sign_and_zero_has_none(value):
-    assert minus(value) == -value
-    assert value != 0 or math.copysign(1, minus(value)) == 1

@@ -18,10 +18,10 @@ from scipy.stats import skew
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.ruling import Ruling, margin_of
 from pytest_riskguard.inference.break_even import break_even
-from pytest_riskguard.inference.intervals import intervals
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import weigh
 from tests.benchmarks.calibration.tables import Place, Study
+from tests.inference.laws import intervals
 from tests.strict import gate_of
 
 Matrix = np.ndarray  # (n_simulations, n_topics)
