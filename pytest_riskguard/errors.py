@@ -41,8 +41,10 @@ class Remedy:
 
     def here(self, words: Callable[[str], Sequence[str]]) -> Remedy:
         """The same with the words that each command needs where it is typed, by the command's name."""
-        added = (shlex.join(words(command.partition(" ")[0])) for command in self.commands)
-        return Remedy(self.text, *(f"{one} {more}".rstrip() for one, more in zip(self.commands, added, strict=True)))
+        return Remedy(
+            self.text,
+            *(" ".join([one, *map(shlex.quote, words(one.partition(" ")[0]))]) for one in self.commands),
+        )
 
 
 class RiskguardError(Exception):

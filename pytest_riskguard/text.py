@@ -24,13 +24,10 @@ def clean(text: str, *, limit: int = 200) -> str:
     """
     kept = text
     if not text.isprintable():  # checking each character is slow
-        kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or _printable(c))
+        dropped = {"Cc", "Cf", "Cs", "Co", "Cn"}
+        kept = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in dropped)
     line = _COMMAND.sub(lambda match: " ".join(match.group()), " ".join(kept.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
-def _printable(character: str) -> bool:
-    return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
 def columns(text: str) -> int:

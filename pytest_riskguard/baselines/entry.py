@@ -75,12 +75,8 @@ class Entry:
 
     def replicates(self) -> tuple[Entry, ...]:
         """The replicates that the manifest lists, by number, not read yet."""
-        return tuple(self.replicate(number) for number in sorted(map(int, self.manifest.replicates)))
-
-    def replicate(self, number: int) -> Entry:
-        """One of the replicates that the manifest lists."""
-        digest = self.manifest.replicates[str(number)]
-        return self._inside(REPLICATES, str(number), digest)
+        digests = self.manifest.replicates
+        return tuple(self._inside(REPLICATES, number, digests[number]) for number in sorted(digests, key=int))
 
     def history(self) -> tuple[Entry, ...]:
         """The earlier runs of a baseline, oldest first, each as the manifest of the next one knows it."""
@@ -156,9 +152,7 @@ class Entry:
     def kept_run(self) -> Path:
         """The file of the run; ``missing_input`` where there is none."""
         if not self.manifest.run_kept:
-            remedy = Remedy(
-                "store it again and keep its run, with {} and {}", f"remove {self.name}", f"add {self.name} RUN"
-            )
+            remedy = Remedy("store it again and keep its run, with {} and {}", *self.remedy.commands)
             raise self.error("its run was not kept, or it was stored from scores", remedy, reason="missing_input")
         return self.folder / RUN
 

@@ -17,7 +17,7 @@ from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun
-from pytest_riskguard.errors import ConfigError, DataError, ScoringError, UsageError
+from pytest_riskguard.errors import ConfigError, DataError, UsageError
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live.command import command_search
 from pytest_riskguard.live.http import http_search
@@ -86,10 +86,9 @@ def _wanted(collection: Engine) -> dict[str, Topic]:
     judged = sources.qrels.topics if sources.is_judged or not queries else tuple(queries)
     missing = [topic for topic in judged if topic not in queries]
     if missing:
-        raise ScoringError(
+        raise DataError(
             f"no query text for {counted(len(missing), 'judged topic')} ({', '.join(missing[:5])}): name a "
-            "topics file with query texts in riskguard.yaml (collection: topics)",
-            reason="missing_input",
+            "topics file with query texts in riskguard.yaml (collection: topics)"
         )
     tags = {} if sources.topics is None else sources.topics.tags
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}

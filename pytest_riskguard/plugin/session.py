@@ -110,7 +110,12 @@ class RiskguardSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record which gates are left."""
         selected = {item.nodeid for item in session.items}
-        roll = [_known(item, is_selected=item.nodeid in selected) for item in self._items]
+        roll = list[KnownGate]()
+        for item in self._items:
+            line, became = item.location[1], getattr(item, "became", "not_run")
+            if became != "broken" and item.nodeid not in selected:
+                became = "deselected"
+            roll.append(KnownGate(item.nodeid, None if line is None else line + 1, became, 0, ()))
         if self.is_worker:
             self.config.workeroutput[ROLL] = [asdict(entry) for entry in roll]  # type: ignore[attr-defined]
         else:
@@ -334,11 +339,3 @@ def _is_fine(verdict: Verdict) -> bool:
 def _is_gate(item: pytest.Item) -> bool:
     """Whether a test is a gate: one of a gate file, or one that uses the fixture."""
     return "riskguard" in getattr(item, "fixturenames", ()) or hasattr(item, "became")
-
-
-def _known(item: pytest.Item, *, is_selected: bool) -> KnownGate:
-    line = item.location[1]
-    became = getattr(item, "became", "not_run")
-    if became != "broken" and not is_selected:
-        became = "deselected"
-    return KnownGate(item.nodeid, None if line is None else line + 1, became, 0, ())
