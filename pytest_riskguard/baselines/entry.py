@@ -75,8 +75,11 @@ class Entry:
 
     def replicates(self) -> tuple[Entry, ...]:
         """The replicates that the manifest lists, by number, not read yet."""
-        digests = self.manifest.replicates
-        return tuple(self._inside(REPLICATES, number, digests[number]) for number in sorted(digests, key=int))
+        return tuple(self.replicate(number) for number in sorted(map(int, self.manifest.replicates)))
+
+    def replicate(self, number: int) -> Entry:
+        """One of the replicates that the manifest lists."""
+        return self._inside(REPLICATES, str(number), self.manifest.replicates[str(number)])
 
     def history(self) -> tuple[Entry, ...]:
         """The earlier runs of a baseline, oldest first, each as the manifest of the next one knows it."""

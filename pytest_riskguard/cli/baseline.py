@@ -343,7 +343,7 @@ def _stored(store: Store, name: str) -> str:
 
 
 def _replicate(store: Store, name: str, number: int) -> Manifest:
-    return store.read(name, lambda entry: entry.replicates()[number - 1].manifest)
+    return store.read(name, lambda entry: entry.replicate(number).manifest)
 
 
 def _line(manifest: Manifest, means: str = "") -> str:

@@ -9,7 +9,7 @@ from tests.baselines.conftest import content
 def test_a_copy_is_no_replicate(store, add, replicate, collection):
     add()
     replicate(measures=["RR"])
-    assert store.read("prod", lambda entry: entry.replicates()[0].manifest).measures == ("RR",)
+    assert store.read("prod", lambda entry: entry.replicate(1).manifest).measures == ("RR",)
     before = content(store.root)
     for run, where in (
         (collection.run, r"prod"),

@@ -72,7 +72,7 @@ def test_readers_take_no_lock_and_write_nothing(store, add, replicate, qrels, mo
     store.scores("prod", "RR", qrels=qrels)
     store.replicates("prod", "AP", qrels=qrels)
     store.replicates("prod", "RR", qrels=qrels)
-    store.read("prod", lambda entry: entry.replicates()[0].manifest)
+    store.read("prod", lambda entry: entry.replicate(1).manifest)
     store.verify("prod")
     assert {path: path.stat().st_mtime_ns for path in store.root.rglob("*")} == before
 
