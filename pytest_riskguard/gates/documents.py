@@ -51,8 +51,7 @@ def titled(found: Documents, titles: DocumentTitles, *known: Any) -> Documents:
     shown = {row.document for topic in found.topics for row in topic.documents if row.best_rank <= found.depth}
     names, urls = titles.of(shown, *known)
     if (address := titles.address) is not None:
-        ids = {document: quote(document, safe="") for document in shown - urls.keys()}
-        urls |= {document: address.replace("{id}", id) for document, id in ids.items()}
+        urls |= {one: address.replace("{id}", quote(one, safe="")) for one in shown - urls.keys()}
     return replace(found, titles=names, urls=urls)
 
 

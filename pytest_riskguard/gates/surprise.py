@@ -81,7 +81,7 @@ def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTit
         candidate=candidate.name,
         baselines=(baseline.name,),
         inputs=Inputs(None, candidate.digest, {baseline.name: baseline.digest}),
-        findings=Deferred.of(findings),
+        findings=Deferred(lambda: findings),
         documents=titled(documents, titles) if shown else None,
     )
 
