@@ -58,7 +58,6 @@ def diff(inputs: Inputs, outputs: Outputs, slice: str | None) -> ExitStatus:
 def _step(pairs: list[tuple[str, str]], table: Path | None, inputs: Inputs) -> str:
     """How to get from here to a verdict."""
     sources, (baseline,) = inputs.engine.sources, inputs.baselines
-    number = counted(len({topic for topic, _ in pairs}), "query", "queries")
     lists = clean(str(table)) if table else f"`{typed_command()} -o {TABLE}`"
     judge, qrels = "Judge", list[str]()
     if not sources.is_judged:
@@ -68,6 +67,6 @@ def _step(pairs: list[tuple[str, str]], table: Path | None, inputs: Inputs) -> s
     if isinstance(baseline, Stored) and not sources.store_of(baseline).manifest(baseline.name).is_judged:
         commands.insert(0, ["baseline", "rescore", baseline.name, *place_words("rescore")])
     return (
-        f"{lists} lists {counted(len(pairs), 'document')} of {number}, first results first. {judge} the change with "
+        f"{lists} lists {counted(len(pairs), 'document')}, first results first. {judge} the change with "
         + " and ".join(f"`{shlex.join(['riskguard', *words, *qrels])}`" for words in commands)
     )
