@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import DataError
@@ -61,7 +62,7 @@ def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTit
         )
         for one in shown
     ]
-    mean, why = sum(one.rbo for one in found) / n, difference.cause if broken else ""
+    mean, why = fmean(one.rbo for one in found), difference.cause if broken else ""
     empty, changed = tuple(sorted(one.topic for one in found if EMPTY in one.what)), len(difference.changed)
     lists = {"responsible_topics": len(rows), "missing_in_candidate": len(empty)}
     left_out = {name: size - MAX_LISTED for name, size in lists.items() if size > MAX_LISTED}
