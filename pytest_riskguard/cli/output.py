@@ -32,18 +32,15 @@ SUGGESTED = "riskguard-report.json"
 STDOUT = Path("-")
 
 
-def output_options(what: str, *suffixes: str, of_verdicts: bool | None = None) -> Callable[[Command], Command]:
+def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
     """``--output``, repeatable, handed over as ``outputs``, an ``Outputs``.
 
-    ``what`` is written, such as "the figures"; ``suffixes`` are more of them, those of reports of
-    verdicts unless ``of_verdicts`` says otherwise.
+    ``what`` is written, such as "the figures"; ``suffixes`` are those of reports of verdicts.
     """
     known = ", ".join((".json", ".html (needs the extra [report])", *suffixes))
     help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
     option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
-    return grouped(
-        "outputs", partial(Outputs, of_verdicts=bool(suffixes) if of_verdicts is None else of_verdicts), option
-    )
+    return grouped("outputs", partial(Outputs, of_verdicts=bool(suffixes)), option)
 
 
 @frozen
