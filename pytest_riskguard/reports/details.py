@@ -54,15 +54,13 @@ def details(verdict: Verdict) -> list[Section]:
 
 def worst_topics(verdict: Verdict, *, most: int | None = None) -> Table:
     """The topics that a failure lists, with their queries and scores."""
-    card = Card(verdict)
-    title = "Largest wins" if card.explained_by_wins else "Worst topics"
     rows = []
-    for topic in card.worst[:most]:
+    for topic in Card(verdict).worst[:most]:
         scores = from_to(topic.baseline, topic.candidate)
         if verdict.asked.of_rankings:
             scores += f" ({marks(topic, flagged=False, flips=False)})"
         rows.append((topic.topic, None if topic.query == topic.topic else topic.query, scores))
-    return Table(title, {"topic": "name", "query": "name", "scores": "text"}, rows).filled
+    return Table("", {"topic": "name", "query": "name", "scores": "text"}, rows).filled
 
 
 def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:
@@ -72,7 +70,7 @@ def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:
     return ", ".join(mark for mark, on in (("flagged", flagged), ("flips it", flips)) if on)
 
 
-def _topics(card: Card) -> list[Table]:
+def _topics(card: Card) -> Table:
     """The same topics with all of their figures."""
     by_topic = card.verdict.asked.by_topic  # each topic has its own limit: no shares
     columns = {"topic": "name", "query": "name", "scores": "text", "change": "+.4f", "share": ".1%", "": "text"}
@@ -87,7 +85,7 @@ def _topics(card: Card) -> list[Table]:
         )
         for topic in card.worst
     ]
-    return [Table("", columns, rows)] if rows else []
+    return Table("", columns, rows)
 
 
 # ---- statistics
@@ -96,7 +94,8 @@ def _topics(card: Card) -> list[Table]:
 def _statistics(verdict: Verdict) -> Section:
     card = Card(verdict)
     shown = verdict.outcome != "pass" or card.is_churn or verdict.asked.by_topic
-    return Section("Statistics", [*figures(verdict), *_flips(card)], _topics(card) if shown else [])
+    topics = [_topics(card)] if shown and card.worst else []
+    return Section("Statistics", [*figures(verdict), *_flips(card)], topics)
 
 
 def figures(verdict: Verdict) -> Iterator[str]:
@@ -255,8 +254,10 @@ def settings(verdict: Verdict) -> Section:
     """The options of the gate that a report holds, and digests of what was compared."""
     asked, inputs = verdict.asked, verdict.inputs
     options = {"kind": asked.kind, **{name: _setting(getattr(asked, name)) for name in options_of(type(asked))}}
-    options["replicates"] = str(verdict.replicates)
-    rows = [(name, value) for name, value in options.items() if name in {*JSON_TYPES, *BELOW} and value]
+    options["replicates"] = verdict.replicates
+    rows = [
+        (name, value) for name, value in options.items() if name in {*JSON_TYPES, *BELOW} and value not in (None, "")
+    ]
     if inputs is not None:
         digests = {"qrels": inputs.qrels, "candidate": inputs.candidate}
         digests |= {f"baseline {name}": digest for name, digest in sorted(inputs.baselines.items())}
@@ -265,10 +266,8 @@ def settings(verdict: Verdict) -> Section:
     return Section("Settings and inputs", parts=[Table("", {"Option": "name", "Value": "name"}, rows, note)])
 
 
-def _setting(value: Any) -> str:
-    """The value of an option as people write it; empty if it is None."""
+def _setting(value: Any) -> Any:
+    """The value of an option as people write it."""
     if isinstance(value, tuple):
         return listed(value, most=_MAX_NAMED)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return short(value) if isinstance(value, float) else "" if value is None else str(value)
+    return short(value) if isinstance(value, float) else value  # the table knows yes and no

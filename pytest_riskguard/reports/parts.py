@@ -105,9 +105,8 @@ def _shown(column: list[str], kind: str, width: int) -> list[str]:
         column = [ends(cell, width) for cell in column]
     width = max(map(columns, column))
     blanks = [" " * (width - columns(cell)) for cell in column]
-    if kind == "number":
-        return [blank + cell for blank, cell in zip(blanks, column, strict=True)]
-    return [cell + blank for blank, cell in zip(blanks, column, strict=True)]
+    right = kind == "number"
+    return [blank + cell if right else cell + blank for blank, cell in zip(blanks, column, strict=True)]
 
 
 def _cell(value: object, form: str, none: str) -> str:

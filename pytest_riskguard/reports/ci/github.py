@@ -96,10 +96,9 @@ def append_summary(path: Path, report: Report, errors: Sequence[Annotation] = ()
     """
     from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 
-    used = path.stat().st_size if path.exists() else 0
     errors_text = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
-        limit = max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0)
+        limit = max(SUMMARY_LIMIT - (used := file.tell()) - len(errors_text.encode()), 0)
         file.write(("\n" if used else "") + render(report.shown, limit=limit) + errors_text)
 
 
