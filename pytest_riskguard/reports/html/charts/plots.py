@@ -29,7 +29,7 @@ def text_width(text: str, size: float = SMALL) -> float:
 
 def clipped(text: str, *, width: float, size: float = SMALL) -> str:
     """The text if it is no wider than ``width``, else its two ends around an ellipsis."""
-    return ends(text, width, partial(text_width, size=size))
+    return ends(text, width / _COLUMN / size)
 
 
 #: All charts have this width, in units of their text; the page gives each the width it has room for.
@@ -90,8 +90,10 @@ def words(
     colour: str = Colour.INK,
     weight: str | None = None,
 ) -> str:
-    """A line of text on the height ``y``, cut to ``width``."""
+    """A line of text on the height ``y``, cut to ``width``; nothing if it is empty."""
     shown = clean(text)
+    if not shown:
+        return ""
     if width is not None:
         shown = clipped(shown, width=width, size=size)
     return element(
@@ -257,51 +259,9 @@ def _legend(entries: Sequence[Entry]) -> tuple[str, float]:
         wide = 22 + text_width(shown)
         if x > MARGIN and x + wide > right:
             x, y = MARGIN, y + LINE_HEIGHT + 2
-        parts += [
-            symbol(x + 8, y + 8, 4.5, colour),
-            words(x + 22, y + 12.5, shown, colour=Colour.MUTED),
-        ]
+        parts += [symbol(x + 8, y + 8, 4.5, colour), words(x + 22, y + 12.5, shown, colour=Colour.MUTED)]
         x += wide + 14
     return "".join(parts), y + LINE_HEIGHT + 6 if entries else y
-
-
-def _frame(
-    x: Scale,
-    y: Scale,
-    *,
-    top: float,
-    height: float,
-    titles: tuple[str, str],
-    numbered: bool,
-    below: float,
-) -> tuple[Scale, Scale, str]:
-    """Both scales in the coordinates of the drawing, and the SVG of axes around so much room.
-
-    The title of the y axis stands above it, so that it need not be turned; that of the x axis, which may be
-    ``numbered``, stands so far ``below`` it.
-    """
-    x_title, y_title = titles
-    y_ticks = y.ticks(max(int(height / 32), 2))
-    y_labels = tick_labels(y_ticks)
-    left = MARGIN + max(text_width(text) for text in y_labels) + 6
-    right = WIDTH - 2 * MARGIN
-    if y_title:
-        top += LINE_HEIGHT + 8
-    bottom = top + height
-    x, y = x.between(left, right), y.between(bottom, top)
-    parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
-    for tick, text in zip(y_ticks, y_labels, strict=True):
-        parts.append(words(left - 6, y(tick) + 4, text, anchor="end", colour=Colour.MUTED))
-    ticks = x.ticks(max(int((right - left) / 70), 2)) if numbered else []
-    parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
-    for tick, text in zip(ticks, tick_labels(ticks), strict=True):
-        middle = min(x(tick), WIDTH - MARGIN - text_width(text) / 2)
-        parts.append(words(middle, bottom + 17, text, anchor="middle", colour=Colour.MUTED))
-    parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
-    room, end = WIDTH - 2 * MARGIN, WIDTH - MARGIN
-    parts += [words(MARGIN, top - 12, y_title, width=room)] if y_title else []
-    parts += [words(end, bottom + below, x_title, width=room, anchor="end")] if x_title else []
-    return x, y, "".join(parts)
 
 
 @frozen
@@ -398,24 +358,17 @@ class Plot:
         has_bars = any(one.topic is not None for one in self._marks)
         # Under the axis there is room for its numbers, and for its title if it has one.
         below = 34.0 if self.x and not has_bars else 17.0
-        across, up, axes = _frame(
-            *self._scales(),
-            top=top if self.y else top + 8,
-            height=200 if has_bars else 270,
-            titles=(self.x, self.y),
-            numbered=not has_bars,
-            below=below,
-        )
+        across, up, axes = self._axes(top, below, has_bars=has_bars)
         zero, half = up(0), (across(_BAR) - across(0)) / 2
         under = [line((across.start, zero), (across.end, zero), colour=Colour.GREY)] if self.zero else []
         over = list[str]()
         for one in self._marks:
             x, y = across(one.x), up(one.y)
-            if one.topic is not None:
+            if one.topic is None:
+                over.append(mark(one.text, one.symbol(x, y, 4.5, one.colour)))
+            else:
                 bar = box(x - half, min(zero, y), x + half, max(zero, y), colour=one.colour)
                 under.append(mark(one.text, bar, topic=one.topic))
-                continue
-            over.append(mark(one.text, one.symbol(x, y, 4.5, one.colour)))
         whiskers = [
             ((across(one.x), up(one.low)), (across(one.x), up(one.high)))
             for one in self._marks
@@ -426,6 +379,32 @@ class Plot:
             corners = [(across(x), up(y)) for x, y in drawn.points]
             under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
         return axes + keys + "".join(under + over), up.start + below + 7
+
+    def _axes(self, top: float, below: float, *, has_bars: bool) -> tuple[Scale, Scale, str]:
+        """Both scales in the coordinates of the drawing, and the SVG of axes.
+
+        The title of the y axis stands above it, so that it need not be turned; that of the x axis, which has numbers
+        unless there are bars, stands so far ``below`` it.
+        """
+        top += LINE_HEIGHT + 8 if self.y else 8
+        bottom, right = top + (200 if has_bars else 270), WIDTH - 2 * MARGIN
+        x, y = self._scales()
+        y_ticks = y.ticks(6 if has_bars else 8)
+        y_labels = tick_labels(y_ticks)
+        left = MARGIN + max(map(text_width, y_labels)) + 6
+        x, y = x.between(left, right), y.between(bottom, top)
+        parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
+        for tick, text in zip(y_ticks, y_labels, strict=True):
+            parts.append(words(left - 6, y(tick) + 4, text, anchor="end", colour=Colour.MUTED))
+        ticks = [] if has_bars else x.ticks(max(int((right - left) / 70), 2))
+        parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
+        for tick, text in zip(ticks, tick_labels(ticks), strict=True):
+            middle = min(x(tick), WIDTH - MARGIN - text_width(text) / 2)
+            parts.append(words(middle, bottom + 17, text, anchor="middle", colour=Colour.MUTED))
+        parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
+        parts.append(words(MARGIN, top - 12, self.y, width=right))
+        parts.append(words(WIDTH - MARGIN, bottom + below, self.x, width=right, anchor="end"))
+        return x, y, "".join(parts)
 
     def _scales(self) -> tuple[Scale, Scale]:
         ends = [(one.x, y) for one in self._marks for y in (one.y, one.low, one.high)]
