@@ -272,7 +272,8 @@ def _passed(card: Card) -> _Line:
     if verdict.topics.wins == verdict.topics.losses == 0:
         return _Line("nothing changed", [f"{_all(verdict)} score as before"])
     if card.has("significantly_better"):
-        return _Line(f"{name} rose {means(verdict)}, more than chance explains", counts)
+        gained = f"{verdict.topics.wins} of {_all(verdict)} gained"
+        return _Line(f"{name} rose {means(verdict)}, more than chance explains", [gained])
     upper, tolerance = card.deciding_limit, verdict.tolerance
     is_down = difference < 0 and upper is not None and upper < -ROUNDING_ERROR
     if tolerance > 0 and is_down and not verdict.asked.is_pool:
