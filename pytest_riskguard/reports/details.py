@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, Slice
+from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
 from pytest_riskguard.reports.card import Card
@@ -58,16 +58,15 @@ def worst_topics(verdict: Verdict, *, most: int | None = None) -> Table:
     for topic in Card(verdict).worst[:most]:
         scores = from_to(topic.baseline, topic.candidate)
         if verdict.asked.of_rankings:
-            scores += f" ({marks(topic, flagged=False, flips=False)})"
+            scores += f" ({marks(topic)})"
         rows.append((topic.topic, None if topic.query == topic.topic else topic.query, scores))
     return Table("", {"topic": "name", "query": "name", "scores": "text"}, rows).filled
 
 
-def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:
+def marks(topic: ResponsibleTopic, *, flips: bool = False) -> str:
     """The marks of a topic: the limits it exceeds, or whether it is flagged or flips the verdict."""
-    if topic is not None and topic.exceeds:
-        return ", ".join(_LIMIT_MARKS[limit] for limit in topic.exceeds)
-    return ", ".join(mark for mark, on in (("flagged", flagged), ("flips it", flips)) if on)
+    found = [_LIMIT_MARKS[limit] for limit in topic.exceeds]
+    return ", ".join(found or ["flagged"] * topic.flagged + ["flips it"] * flips)
 
 
 def _topics(card: Card) -> Table:
@@ -81,7 +80,7 @@ def _topics(card: Card) -> Table:
             f"{plain(topic.baseline)} -> {plain(topic.candidate)}",
             topic.difference,
             None if by_topic else topic.share or 0.0,
-            marks(topic, flagged=topic.flagged, flips=topic.topic in card.decisive_topics),
+            marks(topic, flips=topic.topic in card.decisive_topics),
         )
         for topic in card.worst
     ]
@@ -208,19 +207,28 @@ def _documents(verdict: Verdict) -> Section | None:
 
 def _slices(verdict: Verdict) -> Section | None:
     """Each slice, the worst first."""
-    card, tested, rows = Card(verdict), not verdict.asked.by_topic, []
+    card = Card(verdict)
     columns = {"Slice": "name", "Topics": "d", "Losses": "d", "Share": ".1%", "Mean change": "+.4f", "URisk": "+.4f"}
-    columns |= {"Interval": "text", "Adjusted p": "p", "Risky": "text"} if tested else {}
-    for part in card.slices:
-        row = [_tagged(part), part.count, part.losses, card.share(part), part.mean_difference, part.urisk]
-        between = limits(part.lower, part.upper) or "too few topics"
-        rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
-    note = "Share: the part of all that was lost, or of all that was won where wins are at fault."
+    columns |= {"Interval": "+.4f", "Adjusted p": "p", "Risky": "text"}
+    rows = [
+        (
+            f"{clean(part.tag, limit=40)}={clean(part.value, limit=_MAX_NAME)}",
+            part.count,
+            part.losses,
+            card.share(part),
+            part.mean_difference,
+            part.urisk,
+            (part.lower, part.upper),
+            part.adjusted_p_value,
+            part.risky,
+        )
+        for part in card.slices
+    ]
+    note = (
+        "Share: the part of all that was lost, or of all that was won where wins are at fault. Without an interval: "
+        "too few topics."
+    )
     return Section("Topics by tag", parts=[Table("", columns, rows, note)]) if rows else None
-
-
-def _tagged(part: Slice) -> str:
-    return f"{clean(part.tag, limit=40)}={clean(part.value, limit=_MAX_NAME)}"
 
 
 def _judgements(verdict: Verdict) -> Section | None:

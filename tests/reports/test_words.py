@@ -403,9 +403,7 @@ def test_rounding_hardly_changes_how_far_a_score_moved(before, after, text):
     assert from_to(before, after) == text
 
 
-@pytest.mark.parametrize(
-    ("rate", "said"), [(0.618, "62%"), (0.9999, "over 99%"), (0.0001, "under 1%"), (0.0, "0%")]
-)
+@pytest.mark.parametrize(("rate", "said"), [(0.618, "62%"), (0.9999, "over 99%"), (0.0001, "under 1%"), (0.0, "0%")])
 def test_how_often_a_harmless_change_fails_is_said_where_it_is_known(rate, said):
     verdict = altered(VERDICTS["no group"](), power=Power(churn_failure_rate=rate))
     assert words.paragraph(verdict).endswith(

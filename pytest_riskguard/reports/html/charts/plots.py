@@ -108,12 +108,6 @@ def mark(title: str, *shapes: str, topic: str | None = None) -> str:
     return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
 
 
-def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str | None = None) -> str:
-    """A straight line."""
-    (x1, y1), (x2, y2) = start, end
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=colour, stroke_width=width, stroke_dasharray=dash)
-
-
 def lines(ends: Sequence[tuple[Point, Point]], *, colour: str, width: float | None = None) -> str:
     """Lines between pairs of points, as one shape."""
     return element("path", d="".join(map(outline, ends)), stroke=colour, stroke_width=width) if ends else ""
@@ -129,10 +123,10 @@ def outline(points: Iterable[Point]) -> str:
     return "M" + "L".join(f"{number(x)},{number(y)}" for x, y in points)
 
 
-def curve(points: Iterable[Point], *, colour: str, dash: str | None = None) -> str:
+def line(*points: Point, colour: str, width: float = 1.0, dash: str | None = None) -> str:
     """A line through these points."""
     return element(
-        "path", d=outline(points), fill="none", stroke=colour, stroke_width=1.5, stroke_dasharray=dash,
+        "path", d=outline(points), fill="none", stroke=colour, stroke_width=width, stroke_dasharray=dash,
         stroke_linejoin="round",
     )  # fmt: skip
 
@@ -206,8 +200,7 @@ class Scale:
 
     def __call__(self, value: float) -> float:
         """The place of a value; one outside the axis is at its end."""
-        low, high = self.low / 2, self.high / 2  # halves, since the difference may be infinite
-        share = (value / 2 - low) / (high - low)
+        share = (value - self.low) / (self.high - self.low)
         return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
 
     def between(self, start: float, end: float) -> Scale:
@@ -377,7 +370,7 @@ class Plot:
         under.append(lines(whiskers, colour=Colour.GREY, width=2))
         for drawn in self._lines:
             corners = [(across(x), up(y)) for x, y in drawn.points]
-            under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
+            under.append(line(*corners, colour=drawn.colour, width=1.5, dash="5 4" if drawn.dashed else None))
         return axes + keys + "".join(under + over), up.start + below + 7
 
     def _axes(self, top: float, below: float, *, has_bars: bool) -> tuple[Scale, Scale, str]:
