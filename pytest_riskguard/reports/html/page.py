@@ -209,7 +209,6 @@ def _script() -> str:
 
 #: Longest query, name or value of a tag, id and title of a document.
 MAX_QUERY, MAX_TAG, _MAX_ID, _MAX_TITLE = 200, 60, 120, 160
-_FIGURES = ("baseline", "candidate", "difference", "share", "contribution", "standardised", "marks")
 
 
 class TopicRow(NamedTuple):
@@ -265,7 +264,7 @@ def topic_data(rows: Sequence[TopicRow]) -> dict[str, Any]:
         "queries": [row.query for row in rows],
         "known_tags": [list(tag) for tag in known],
         "tags": tags,
-        **{name: [getattr(row, name) for row in rows] for name in _FIGURES},
+        **{name: [getattr(row, name) for row in rows] for name in TopicRow._fields[3:]},
     }
 
 
@@ -295,14 +294,8 @@ def panels(verdicts: Sequence[Verdict], topics: Sequence[str]) -> dict[str, Any]
                 if row.best_rank <= depth
             ]
             entries.append([place, shown])
-    return {
-        "depth": depth,
-        "documents": [[clean(name, limit=_MAX_ID), *_title(titles.get(name), urls.get(name))] for name in documents],
-        "topics": entries,
-    }
-
-
-def _title(title: str | None, address: str | None) -> list[str]:
-    """Title and address of a document, as far as they are known; only web addresses become links."""
-    shown, link = clean(title or "", limit=_MAX_TITLE), web_address(address) if address else None
-    return [shown, link] if link else [shown] if shown else []
+    named = [
+        (clean(name, limit=_MAX_ID), clean(titles.get(name, ""), limit=_MAX_TITLE), web_address(urls.get(name, "")))
+        for name in documents
+    ]
+    return {"depth": depth, "documents": named, "topics": entries}
