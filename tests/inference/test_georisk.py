@@ -1,7 +1,5 @@
 """Intervals, p-values and ranks of a pool, against the definition, plain loops and each other."""
 
-from __future__ import annotations
-
 import csv
 import math
 from pathlib import Path

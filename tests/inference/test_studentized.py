@@ -1,7 +1,5 @@
 """The law of the studentized mean: brute force, draws, and what holds for any data."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import os
