@@ -213,13 +213,11 @@ class RiskguardSession:
         problems: list[str] = []
         paths = self.config.getoption("riskguard_report")
         if paths:
-            from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports import files
-            from pytest_riskguard.reports.provenance import provenance_of
+            from pytest_riskguard.reports.provenance import dated
 
             report = comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes)
-            build = this_build(self.config.rootpath)
-            report = report._replace(provenance=provenance_of(report.shown.verdicts, build, report_date()))
+            report = dated(report, self.config.rootpath)
         for path in paths:
             try:
                 files.write(self.config.invocation_params.dir / path, report)
