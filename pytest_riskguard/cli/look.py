@@ -104,17 +104,14 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
         by_name = (one for one in held["topics"] if re.search("quer|topic", one.path.name))
         topics = next((one.path for one in (*of_queries, *by_name)), None)
     about: dict[object, str] = {one.path: f" ({one.format})" for kind in held.values() for one in kind}
+    about |= dict.fromkeys(searches, "")
     named, lines = (qrels, topics, baseline, chosen), list[str]()
     for what, name, example in zip(("judgements", "topics", "baseline", "candidate"), named, _EXAMPLES, strict=True):
-        is_missing = isinstance(name, Path) and not os.path.exists(folder / name)  # noqa: PTH110 - it may be too long
-        found = f"{name}{' (not there yet)' if is_missing else about.get(name, '')}"
-        found = f"none found ({example})" if name is None else found
-        if isinstance(name, str) and name not in searches:
-            found += " (no file here has it)"
+        found = f"none found ({example})" if name is None else f"{name}{about.get(name, ' (as typed)')}"
         lines.append(f"{what}: {found}")
     if judgements is not None:
         lines[0] += f", {counted(len(judged), 'query', 'queries')}"
-    if others := tuple(str(name) for name in (*about, *searches) if name not in named):
+    if others := tuple(str(name) for name in about if name not in named):
         lines.append(f"also there: {listed(others, most=5)}")
     if is_guess:
         lines.append(f"no name says which run is new; the other way round: --candidate {shlex.quote(str(baseline))}")
