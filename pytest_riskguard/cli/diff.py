@@ -28,7 +28,7 @@ TABLE = "to-judge.tsv"
     "BASELINE CANDIDATE", "format", "ties", metavar="BASELINE CANDIDATE", scores=False, first=2, judged=False
 )
 @slice_option
-@output_options("the report", ".tsv (the documents to judge first)", of_verdicts=False)
+@output_options("the report", ".tsv (the documents to judge first)")
 def diff(inputs: Inputs, outputs: Outputs) -> ExitStatus:
     """Show what changed between two runs, without judgements.
 

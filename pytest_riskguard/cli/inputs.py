@@ -15,7 +15,6 @@ from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     Collection,
     NamedPath,
-    asked_alphas,
     import_measures_from,
     is_config_given,
     store_of,
@@ -116,18 +115,13 @@ class Inputs:
         Of the policy the second and the third are asked once, at the first alpha that was typed.
         """
         if self.kind is not None:
-            return [_gates(self.kind, self.kind, self.alphas, self.options)]
+            return [gates_at(self.alphas, self.kind, self.kind, self.options)]
         asked = list[list[Gate]]()
         for name, kind, preset in POLICY:
             typed = {name: value for name, value in self.options.items() if name in options_of(KINDS[kind])}
             alphas = self.alphas[:1] if asked else self.alphas
-            asked.append(_gates(name, kind, alphas, {**preset, **typed}))
+            asked.append(gates_at(alphas, name, kind, {**preset, **typed}))
         return asked
-
-    @property
-    def correction(self) -> str:
-        """That for several gates."""
-        return str(self.collection.settings.get("family", "none"))
 
     @cached_property
     def _store(self) -> Store | None:
@@ -259,13 +253,9 @@ class Inputs:
 
         ``options`` are those of a gate of this kind.
         """
-        gates = _gates(kind, kind, alphas, options)
+        gates = gates_at(alphas, kind, kind, options)
         questions = [Question(gate, *pair, measure) for measure, pair, gate in product(measures, pairs, gates)]
         return self.engine.verdicts(questions, correction="none")
-
-    def scores(self, system: System, measure: str) -> TopicScores:
-        """The scores of a system."""
-        return self.engine.scores(system, measure)
 
     def history(self, measure: str) -> list[TopicScores]:
         """The scores of the systems in order; of a single stored baseline, those of every run that it has held."""
@@ -281,13 +271,15 @@ class Inputs:
 
         Beside them, for each system, the topics where it has no answer.
         """
-        return on_one_list(gate_of("together", **options), [self.scores(system, measure) for system in systems])
+        return on_one_list(
+            gate_of("together", **options), [self.engine.scores(system, measure) for system in systems]
+        )
 
 
-def _gates(name: str, kind: str, alphas: tuple[float, ...], options: Mapping[str, Any]) -> list[Gate]:
+def gates_at(alphas: tuple[float, ...], name: str, kind: str, options: Mapping[str, Any]) -> list[Gate]:
     """A gate at each alpha, by default that of its kind."""
     try:
-        return [gate_of(name, kind, alpha=alpha, **options) for alpha in asked_alphas(kind, alphas)]
+        return [gate_of(name, kind, alpha=alpha, **options) for alpha in alphas] or [gate_of(name, kind, **options)]
     except ValueError as error:
         raise UsageError(f"--gate {kind}: {error}") from None
 

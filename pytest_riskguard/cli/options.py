@@ -22,15 +22,13 @@ import click
 
 from pytest_riskguard.config.load import find_config, inner_configs, load_config, not_found
 from pytest_riskguard.data.given_file import TIES, GivenFile
-from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
     CORRECTIONS,
-    KINDS,
     MIN_SLICE_TOPICS,
     OPTIONS,
     RESPONSES,
-    options_of,
 )
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
 from pytest_riskguard.text import did_you_mean, listed, program
@@ -146,18 +144,13 @@ def the_config() -> Path:
 
 def not_found_here() -> str:
     """That there is no riskguard.yaml, and the command that takes one of a folder below, or that writes one."""
-    here, typed = Path.cwd(), click.get_current_context().obj
-    problem, below = not_found(here), inner_configs(here)
+    problem, below = not_found(Path.cwd()), inner_configs(Path.cwd())
     if "; rename " in problem:
         return problem
     if not below:
         return f"{problem}; `riskguard init` writes one"
-    is_check = typed[:1] == ["check"]
-    words = below if is_check else ["--config", *below]
-    command = (
-        f"`{program()} {shlex.join([*typed, *words])}`" if is_check or len(below) == 1 else "name one with --config"
-    )
-    return f"{problem}; found {listed(tuple(below), most=3)}: {command}"
+    typed = shlex.join([*click.get_current_context().obj, "--config", below[0]])
+    return f"{problem}; found {listed(tuple(below), most=3)}: name one, as in `{program()} {typed}`"
 
 
 def surroundings() -> Config | None:
@@ -166,7 +159,7 @@ def surroundings() -> Config | None:
     return None if path is None else load_config(path, require_gates=False)
 
 
-def named_here(error: DataError) -> str:
+def named_here(error: RiskguardError) -> str:
     """Where the riskguard.yaml names the file at fault; empty where it does not."""
     from pytest_riskguard.engine.declared_gates import named_in
 
@@ -338,11 +331,6 @@ def alpha_option(*default: float) -> Callable[[Command], Command]:
     return repeated("--alpha", "alphas", help=help, type=number_type(known.check))
 
 
-def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
-    """The alphas that the command line gives, else the default of the gate's kind."""
-    return alphas or (options_of(KINDS[kind]).get("alpha", OPTIONS["alpha"]).default,)
-
-
 #: What ``--set`` takes besides the options of gates.
 _OTHERS: Mapping[str, Any] = {
     "format": Text("the name of a format"),
@@ -451,9 +439,15 @@ def system_options(
     ) -> Inputs:
         from pytest_riskguard.cli.inputs import Inputs
 
-        of_command: dict[str, Any] = {"argument": argument, "first": first}
         return Inputs(
-            collection, systems, baselines, alphas=alphas or default, slices=slices, kind=kind, **of_command
+            collection,
+            systems,
+            baselines,
+            alphas=alphas or default,
+            slices=slices,
+            kind=kind,
+            argument=argument,
+            first=first,
         )
 
     of_baselines = [repeated("--baseline", "baselines", type=system, metavar="[NAME=]RUN", help=baseline)]
