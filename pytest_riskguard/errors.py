@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.text import clean, program
+from pytest_riskguard.text import clean, counted, program, relative
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -121,7 +121,7 @@ def nearby(path: Path | str | None, *folders: Path) -> str | None:
     is_inside = any(absolute.is_relative_to(folder) and folder.parent != folder for folder in folders)
     if not is_inside or not isinstance(path, Path):
         return None
-    return Path(os.path.relpath(absolute, folders[0])).as_posix()
+    return relative(absolute, folders[0])
 
 
 class InternalError(Exception):
@@ -144,8 +144,7 @@ class ConfigError(UsageError):
         first, others = super().__str__(), [super(ConfigError, error).__str__() for error in self.errors[1:]]
         if not others:
             return first
-        shown = [*others[: _MAX_SHOWN - 1], *["..."] * (len(others) >= _MAX_SHOWN)]
-        return "\n".join([f"{first} (and {len(others)} more error{'s' * (len(others) > 1)})", *shown])
+        return "\n".join([f"{first} (and {counted(len(others), 'more error')})", *others[:_MAX_SHOWN]])
 
     @classmethod
     def of(cls, errors: Sequence[ConfigError]) -> ConfigError:

@@ -7,25 +7,21 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import JSON_VALUES
 
-#: Deeper than any report or manifest.
-MAX_DEPTH = 30
 #: The largest whole number that other programs read; counts are far smaller.
 MAX_WHOLE = 2**63 - 1
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
-SIGNIFICANT_DIGITS = 12
-_DIGITS = f"%.{SIGNIFICANT_DIGITS}g"
+_DIGITS = "%.12g"
 
 #: Metadata of a field that is written only where it is neither 0 nor empty.
-UNLESS_EMPTY = MappingProxyType({"json": True, "unless_empty": True})
+UNLESS_EMPTY = {"unless_empty": True}
 
 #: Metadata of a field that is not written: the sentences that are made from it are.
-UNWRITTEN = MappingProxyType({"json": False})
+UNWRITTEN = {"json": False}
 
 T = TypeVar("T")
 
@@ -59,24 +55,19 @@ _EXPECTED = {
 }
 #: Types that JSON has as they are.
 _KEPT = frozenset({str, int, bool, type(None)})
-_TOO_DEEP = f"nested too deeply (more than {MAX_DEPTH} levels)"
 
 
-@frozen
 class Bounds:
-    """In ``Annotated``: the least and the greatest value of a number, or the least length of a list.
+    """In ``Annotated``: the least (``ge``, ``gt``) and the greatest value of a number, the ``min_length`` of a list.
 
     pydantic takes the types of ``annotated_types`` as well; importing those takes longer than all of ours.
     """
 
-    ge: float | None = None
-    gt: float | None = None
-    le: float | None = None
-    lt: float | None = None
-    min_length: int | None = None
+    def __init__(self, **bounds: float) -> None:
+        self._bounds = bounds
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return handler(source) | {name: bound for name, bound in vars(self).items() if bound is not None}
+        return handler(source) | self._bounds
 
 
 @frozen
@@ -147,7 +138,7 @@ def parsed(content: bytes) -> dict[str, Any]:
     """The JSON object in ``content``.
 
     ``JsonError`` if it is not UTF-8, JSON or an object, if a key appears twice, for NaN, infinity and whole numbers
-    of more than 64 bits, and for more values or levels than any report or manifest has.
+    of more than 64 bits, and for more values than any report or manifest has.
     """
     data = parsed_value(content)
     if not isinstance(data, dict):
@@ -166,8 +157,7 @@ def parsed_value(content: bytes) -> Any:
         found = error.doc.split("\n")[error.lineno - 1]  # such as a marker of a merge conflict, or a Git LFS pointer
         raise JsonError(f"not JSON ({error.msg}), found {found!r:.60}", error.lineno) from None
     except RecursionError:
-        raise JsonError(_TOO_DEEP) from None
-    _check_depth(data)
+        raise JsonError("nested too deeply") from None
     return data
 
 
@@ -176,17 +166,6 @@ def _check_size(content: bytes) -> None:
     count = sum(map(content.count, (b",", b"[", b"{")))
     if count > JSON_VALUES.value:
         raise JsonError(JSON_VALUES.problem(count))
-
-
-def _check_depth(data: Any) -> None:
-    level = [data] if isinstance(data, dict | list) else []
-    for _ in range(MAX_DEPTH):
-        if not level:
-            return
-        inner = (node.values() if isinstance(node, dict) else node for node in level)
-        level = [value for values in inner for value in values if isinstance(value, dict | list)]
-    if level:
-        raise JsonError(_TOO_DEEP)
 
 
 def decoded(kind: type[T], data: Any, *, where: str = "") -> T:

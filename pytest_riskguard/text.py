@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import unicodedata
@@ -34,14 +35,7 @@ def _printable(character: str) -> bool:
 
 def columns(text: str) -> int:
     """How many columns of a terminal the text takes: wide characters, such as Chinese ones, take two."""
-    if text.isascii():
-        return len(text)
-    return len(text) + sum(is_wide(character) for character in text)
-
-
-def is_wide(character: str) -> bool:
-    """Whether a terminal draws the character two columns wide."""
-    return unicodedata.east_asian_width(character) in ("W", "F")
+    return len(text) + sum(unicodedata.east_asian_width(character) in ("W", "F") for character in text)
 
 
 def fitted(text: str, width: int) -> str:
@@ -103,6 +97,14 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 def sentence(text: str) -> str:
     """The text with a capital first letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
+
+
+def relative(path: Path | str, folder: Path | None) -> str:
+    """A path as it is typed in a folder, by default the current one."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive
+        return str(path)
 
 
 def program() -> str:

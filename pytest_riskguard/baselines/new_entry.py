@@ -13,7 +13,7 @@ from pytest_riskguard.baselines import manifest as manifests
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, sha256
 from pytest_riskguard.baselines.git import Repository
-from pytest_riskguard.baselines.manifest import Digests, Manifest, StoredTopics
+from pytest_riskguard.baselines.manifest import Digests, Manifest, StoredTopics, versions
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import blocks, is_address, kept_copy
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
@@ -98,20 +98,16 @@ class NewEntry:
             opened = with_text_digest(opened)
         if judgements is None:
             return cls(kept or opened, (), None, texts, opened, **about)
-        entry = cls(kept or opened, score_run(opened, judgements, names, name=name), judgements, texts, **about)
-        entry._refuse_unanswered()
-        return entry
-
-    def _refuse_unanswered(self) -> None:
-        scores = self.scores[0]
-        lacking = scores.unanswered
-        if not self.allow_unanswered and len(lacking) > scores.a_few:
+        table = score_run(opened, judgements, names, name=name)
+        lacking = table[0].unanswered
+        if not about.get("allow_unanswered") and len(lacking) > table[0].a_few:
             raise DataError(
-                f"the run for {scores.name} leaves {len(lacking)} of {counted(len(scores.topics), 'judged topic')} "
+                f"the run for {name} leaves {len(lacking)} of {counted(len(table[0].topics), 'judged topic')} "
                 f"unanswered ({listed(lacking, most=5)}): a candidate would win each that it answers. Store a whole "
                 "run, or, if the search finds nothing for these queries, pass --allow-unanswered",
                 reason="bad_run",
             )
+        return cls(kept or opened, table, judgements, texts, **about)
 
     @property
     def digest(self) -> str:
@@ -145,7 +141,7 @@ class NewEntry:
             "measures": measures,
             "topics": topics,
             "run_kept": self.keep_run,
-            "versions": manifests.versions(
+            "versions": versions(
                 () if self.run is None else {str(provider_of(parse_measure(measure)).NAME) for measure in measures}
             ),
         }

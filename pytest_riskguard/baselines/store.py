@@ -231,7 +231,8 @@ class Store:
             _copy(entry.folder, folder)
             place = folder / REPLICATES / str(number)
             scored.write(place, name=name, store=self.root)
-            _write(folder, entry.manifest, replicates={**listed, str(number): _digest_of(place)})
+            manifest = replace(entry.manifest, replicates={**listed, str(number): _digest_of(place)})
+            (folder / MANIFEST).write_bytes(manifest.to_bytes())
             return number
 
     def rescore(self, name: str, **scoring: Any) -> None:
@@ -241,21 +242,17 @@ class Store:
         """
         with self._replaced(name) as folder:
             entry = self.entry(name)
-            manifest = entry.manifest
-            scoring["measures"] = scoring.get("measures") or manifest.measures
+            scoring["measures"] = scoring.get("measures") or entry.manifest.measures
             _copy(entry.folder / HISTORY, folder / HISTORY)
-            replicates = dict[str, str]()
+            digests = dict[str, str]()
             for one in (*entry.replicates(), entry):
-                run, place, more = one.kept_run, folder / REPLICATES / one.folder.name, dict[str, Any]()
                 one.check_run()
-                if one is entry:
-                    place, more = folder, {"replicates": replicates}
                 scoring["allow_unanswered"] = one.manifest.allow_unanswered
-                NewEntry.read(name, run, **scoring).write(
-                    place, name=name, store=self.root, like=one.manifest, **more
-                )
-                if one is not entry:
-                    replicates[one.folder.name] = _digest_of(place)
+                scored = NewEntry.read(name, one.kept_run, **scoring)
+                place = folder if one is entry else folder / REPLICATES / one.folder.name
+                replicates = digests.copy() if one is entry else {}
+                scored.write(place, name=name, store=self.root, like=one.manifest, replicates=replicates)
+                digests[one.folder.name] = _digest_of(place)
 
     def remove(self, name: str) -> None:
         """Delete a baseline with its replicates and its earlier runs, even if it is damaged."""
@@ -303,10 +300,6 @@ def _copy(source: Path, target: Path, *, but: str = "") -> None:
     if source.exists():
         ignored = shutil.ignore_patterns(but)
         shutil.copytree(source, target, copy_function=shutil.copyfile, dirs_exist_ok=True, ignore=ignored)
-
-
-def _write(folder: Path, manifest: Manifest, **more: Any) -> None:
-    (folder / MANIFEST).write_bytes(replace(manifest, **more).to_bytes())
 
 
 def _digest_of(folder: Path) -> str:

@@ -6,6 +6,7 @@ import json
 import keyword
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlsplit
@@ -168,19 +169,6 @@ VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET_NAME = re.compile(r"authori[sz]ation|api[-_]?key|token|secret|password|cookie|credential", re.IGNORECASE)
 #: The name of a header, and its value.
 _HEADER, _VALUE = re.compile(r"[!-9;-~]+"), re.compile(r"[ -~]*")
-_ADDRESS = "expected an address such as http://localhost:9200/products"
-
-
-def address_problem(text: str) -> str | None:
-    """What is wrong with an address; the address itself, which may hold a secret, is not repeated."""
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return _ADDRESS
-    if "@" in parts.netloc:
-        return f"{_ADDRESS} without user and password; send `Authorization: Basic ${{NAME}}` in `headers:`"
-    return None if parts.scheme in ("http", "https") and host and text.split() == [text] else _ADDRESS
 
 
 def _refuse_secret(name: str, value: str) -> None:
@@ -198,9 +186,15 @@ def parameters(address: str) -> list[tuple[str, str]]:
 
 def _address(text: str) -> str:
     _refuse_secret("", text)
-    known = VARIABLE.sub("1", text)
-    if problem := address_problem(f"http://{known}" if text.startswith("${") else known):
-        raise ValueError(problem if "@" in text else f"{problem}, found {shown(text)}")
+    known, is_right = VARIABLE.sub("1", text), False
+    with suppress(ValueError):  # such as a port that is no number
+        parts = urlsplit(f"http://{known}" if text.startswith("${") else known)
+        is_right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    if not is_right or "@" in parts.netloc or known.split() != [known]:
+        # one that may hold a secret is not repeated
+        how = " without user and password; send `Authorization: Basic ${NAME}` in `headers:`"
+        found = how if "@" in text else f", found {shown(text)}"
+        raise ValueError(f"expected an address such as http://localhost:9200/products{found}")
     for name, value in parameters(text):
         _refuse_secret(name, value)
     return text

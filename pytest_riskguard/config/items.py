@@ -59,14 +59,16 @@ def items_of(config: Config, gate: GateSettings) -> tuple[GateItem, ...]:
     slices: tuple[str | None, ...] = config.slices_of(gate) or (None,)
     measures = config.measures_of(gate)
     several_tags = len({str(part).partition("=")[0] for part in slices}) > 1
-    asks_all = len(measures) * len(gate.alpha) == 1
     asked, ids = list(product(measures, gate.alpha, gate.asked_of, slices)), []
     for measure, alpha, baselines, part in asked:
         number = repr(float(alpha)).removesuffix(".0")  # the shortest text that distinguishes two alphas
-        parts = [] if asks_all else [f"{measure}-{number}"]
+        parts = [] if len(measures) * len(gate.alpha) == 1 else [f"{measure}-{number}"]
         parts += [str(baselines[0])] if len(gate.asked_of) > 1 else []
-        if part is not None and not (len(slices) == 1 and slices == gate.slice):
-            parts.append(_readable(part if several_tags else part.partition("=")[2]))
+        if part is not None and (len(slices) > 1 or slices != gate.slice):
+            text = part if several_tags else part.partition("=")[2]
+            # without characters that could end a node id, break a line or hide part of it
+            safe = (c if c in _HARMLESS or unicodedata.category(c)[0] in "LMN" else "_" for c in text[:MAX_PART])
+            parts.append("".join(safe))
         ids.append(f"{gate.name}[{'-'.join(parts)}]" if parts else gate.name)
     times = Counter(ids)
     items = []
@@ -77,12 +79,6 @@ def items_of(config: Config, gate: GateSettings) -> tuple[GateItem, ...]:
         question = replace(gate.gate(alpha=alpha), name=item_id, slice=part)
         items.append(GateItem(item_id, question, measure, baselines, gate))
     return tuple(items)
-
-
-def _readable(text: str) -> str:
-    """The text without characters that could end a node id, break a line or hide part of it."""
-    safe = "".join(c if c in _HARMLESS or unicodedata.category(c)[0] in "LMN" else "_" for c in text)
-    return safe[:MAX_PART]
 
 
 def families(config: Config) -> tuple[Family, ...]:
@@ -110,7 +106,7 @@ def look_up_slices(config: Config) -> None:
     Also if there are more gates than ``limits.GATES`` allows: a short file can ask for millions of them.
     """
     if any(gate.slice for gate in config.gates):  # else no file of the collection is read, no numpy loaded
-        config.know_slices({gate.name: slices for gate, slices in _slices(config)})
+        config.know_slices(dict(_slices(config)))
     number = sum(
         len(config.measures_of(gate)) * len(gate.alpha) * len(gate.asked_of) * max(1, len(config.slices_of(gate)))
         for gate in config.gates
@@ -119,8 +115,8 @@ def look_up_slices(config: Config) -> None:
         raise ConfigError(config.path, 1, GATES.problem(number))
 
 
-def _slices(config: Config) -> Iterator[tuple[GateSettings, tuple[str, ...]]]:
-    """The gates with the slices that they declare."""
+def _slices(config: Config) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names of gates with the slices that they declare."""
     from pytest_riskguard.data.qrels import read_qrels
     from pytest_riskguard.data.topics import read_topics
     from pytest_riskguard.gates.slices import slices_of
@@ -128,8 +124,7 @@ def _slices(config: Config) -> Iterator[tuple[GateSettings, tuple[str, ...]]]:
     declared = [gate for gate in config.gates if gate.slice]
     line = config.line_of(declared[0], "slice", 0)
     judgements, file = config.collection.given_qrels, config.collection.given_topics
-    needs = [gate for gate in declared if not KINDS[gate.kind].of_rankings]
-    if file is None or (judgements is None and needs):
+    if file is None or (judgements is None and not all(KINDS[gate.kind].of_rankings for gate in declared)):
         text = (
             "slice: it needs judgements, and a topics file with a column for each tag: `{qrels: PATH, topics: PATH}`"
         )
@@ -151,6 +146,6 @@ def _slices(config: Config) -> Iterator[tuple[GateSettings, tuple[str, ...]]]:
             except ValueError as error:
                 text = f"slice of gate {gate.name!r}: {error}"
                 errors.append(ConfigError(config.path, config.line_of(gate, "slice", index), text))
-        yield gate, tuple(found)
+        yield gate.name, tuple(found)
     if errors:
         raise ConfigError.of(errors)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import ConfigError, FileError
 from pytest_riskguard.limits import YAML_BYTES
+from pytest_riskguard.text import relative
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -26,32 +27,30 @@ def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
     By default that is the repository's root. Outside repositories it is the home folder where ``start`` is below it,
     else ``start`` itself: a folder above may belong to somebody else.
     """
-    files = (folder / CONFIG_NAME for folder in _searched(start, stop)[0])
+    files = (folder / CONFIG_NAME for folder in _searched(start, stop))
     return next((file for file in files if file.is_file()), None)
 
 
-def _searched(start: Path, stop: Path | None = None) -> tuple[list[Path], str]:
-    """The folders where a riskguard.yaml is looked for, nearest first, and what the last of them is."""
+def _searched(start: Path, stop: Path | None = None) -> list[Path]:
+    """The folders where a riskguard.yaml is looked for, nearest first."""
     start = Path(os.path.abspath(start))  # noqa: PTH100 - Path.absolute keeps ".."
     start = start.parent if start.is_file() else start
-    folders, what = [start, *start.parents], ""
+    folders = [start, *start.parents]
     if stop is None:
         home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home raises where nobody knows it
         roots = [folder for folder in folders if any((folder / name).exists() for name in _REPOSITORIES)]
-        what = "the root of the repository" if roots else "your home folder"
-        if not roots and (home not in folders or home.parent == home):
-            home, what = start, "which is in no repository, so that none above is searched"
-        stop = roots[0] if roots else home
-    return folders[: folders.index(stop) + 1 if stop in folders else None], what
+        is_below_home = home in folders and home.parent != home
+        stop = next(iter(roots), home if is_below_home else start)
+    return folders[: folders.index(stop) + 1 if stop in folders else None]
 
 
 def not_found(start: Path) -> str:
     """That no riskguard.yaml was found, where it was looked for, and a file that was probably meant."""
-    folders, what = _searched(start)
-    where = f"{folders[0]}{f' and above, up to {folders[-1]}' * (len(folders) > 1)} ({what})"
-    misnamed = (os.path.relpath(path, start) for folder in folders if (path := folder / "riskguard.yml").is_file())
+    folders = _searched(start)
+    above = f"and above, up to {folders[-1]}" if len(folders) > 1 else "(and not above, which needs a repository)"
+    misnamed = (relative(path, start) for folder in folders if (path := folder / "riskguard.yml").is_file())
     renamed = next((f"; rename {path} to {CONFIG_NAME}" for path in misnamed), "")
-    return f"no {CONFIG_NAME} in {where}{renamed}"
+    return f"no {CONFIG_NAME} in {folders[0]} {above}{renamed}"
 
 
 def inner_configs(folder: Path) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import InputData
-from pytest_riskguard.data.ids import Ids, IntArray, begins_of, has_twice, pair_hashes, topic_of_rows
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of, has_twice, offsets_of, pair_hashes, topic_of_rows
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES
 
@@ -115,7 +115,7 @@ def grouped(heads: Sequence[str], sizes: IntArray) -> Groups:
     names = tuple(sorted(set(heads)))
     place_of = {name: place for place, name in enumerate(names)}
     places = np.fromiter(map(place_of.__getitem__, heads), np.int64, len(heads))
-    offsets = np.append(0, np.cumsum(np.bincount(places, sizes).astype(np.int64)))
+    offsets = offsets_of(np.bincount(places, sizes).astype(np.int64))
     is_sorted = (places[1:] >= places[:-1]).all()
     return Groups(names, offsets, slice(None) if is_sorted else np.argsort(np.repeat(places, sizes), kind="stable"))
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from pytest_riskguard import plugins
-from pytest_riskguard.data.given_file import GivenFile, names_collection
+from pytest_riskguard.data.given_file import GivenFile, InputData, LabelRules, names_collection
 from pytest_riskguard.data.input_files import InputFile, Kind
-from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.errors import FileError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
 
@@ -48,9 +49,8 @@ class Format:
 def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
     """What the named columns of a file hold."""
     from pytest_riskguard.data.named_columns import READERS
-    from pytest_riskguard.data.scores import scores_of_table
 
-    return READERS.get(kind, scores_of_table)(table(file, kind))
+    return READERS[kind](table(file, kind))
 
 
 _TABLE = "judgements rankings topics scores"
@@ -214,6 +214,23 @@ def added_formats() -> dict[str, AddedFormat]:
 
 
 # Which format a file has.
+
+
+def read_given(
+    given: Any,
+    kind: Kind,
+    error: type[FileError],
+    *,
+    queries: Mapping[str, str] | None = None,
+    labels: LabelRules | None = None,
+) -> Any:
+    """What a path or a ``GivenFile`` leads to, or data in memory hold; settings are those of ``InputData``."""
+    from pytest_riskguard.data import memory
+
+    file = InputFile(GivenFile.of(given), error=error) if isinstance(given, Path | str | GivenFile) else None
+    data = file or InputData(kind, reason=error.reason)
+    data.queries, data.labels = queries, labels or data.labels
+    return read(file, kind) if file else memory.read(given, data, kind)
 
 
 def read(file: InputFile, kind: Kind) -> Any:

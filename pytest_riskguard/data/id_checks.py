@@ -27,10 +27,10 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from pytest_riskguard.data.ids import BoolArray, IntArray, first_rows
+from pytest_riskguard.data.ids import BoolArray, IntArray, first_rows, offsets_of
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.runs import Order, Run, in_order
+from pytest_riskguard.data.runs import Order, Run, in_order, names_by_topic
 from pytest_riskguard.errors import DataError
 
 #: How many topics are examined for matches by chance, and how many for the spelling of their ids; of fewer, all are.
@@ -116,7 +116,7 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
             cause = cause or "its ids may come from another collection or index"
             problem = f", and no judged document in {in_topics} that it answers: {cause}"
             raise refuse(sample, problem)
-    if judged.share < ENOUGH_JUDGED and len({tuple(ranking) for ranking in rankings.values()}) >= MIN_TOPICS:
+    if judged.share < ENOUGH_JUDGED and len({*rankings.values()}) >= MIN_TOPICS:
         counts = matches(qrels, run)
         if any(other for _, other in counts) and all(is_chance(*count) for count in counts):
             problem = (
@@ -126,13 +126,12 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
             raise refuse(rankings, problem, "retrieve from the index that was judged")
 
 
-def _first_documents(run: JudgedRun, topics: IntArray) -> dict[str, list[str]]:
+def _first_documents(run: JudgedRun, topics: IntArray) -> _Rankings:
     """Topic -> its first documents in the order as written, of some of these topics."""
     sample = topics[examined(run.places[topics], MAX_SAMPLE)]
     counts = np.minimum(np.diff(run.offsets)[sample], FIRST_RANKS)
-    ids = iter(run.documents.at(first_rows(run.offsets[sample], counts)).strings())
-    names = map(run.topics.__getitem__, sample.tolist())
-    return {topic: list(islice(ids, count)) for topic, count in zip(names, counts.tolist(), strict=True)}
+    documents = run.documents.at(first_rows(run.offsets[sample], counts))
+    return names_by_topic(map(run.topics.__getitem__, sample.tolist()), documents, counts)
 
 
 def _all(rankings: Iterable[Iterable[str]]) -> Collection[str]:
@@ -202,7 +201,7 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[list[int]]:
     places = run.places
     topics = examined(places, MAX_TOPICS)
     lengths = np.minimum(np.diff(run.offsets)[topics], min(run.depth, MAX_RANKS))
-    rows, offsets = first_rows(run.offsets[topics], lengths), np.append(0, np.cumsum(lengths))
+    rows, offsets = first_rows(run.offsets[topics], lengths), offsets_of(lengths)
     documents, is_first = run.documents.at(rows), run.ranks[Order.WRITTEN][rows] <= FIRST_RANKS
 
     def sides(judgements: IntArray) -> BoolArray:

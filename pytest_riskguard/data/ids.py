@@ -188,6 +188,11 @@ def starts_of(lengths: IntArray) -> IntArray:
     return starts
 
 
+def offsets_of(sizes: IntArray) -> IntArray:
+    """Where the rows of topics with so many begin, and where those of the last one end."""
+    return np.append(0, np.cumsum(sizes))
+
+
 def topics_with(rows: BoolArray, offsets: IntArray) -> BoolArray:
     """The topics that have one of these rows; ``rows`` may lack the last ones."""
     counts = np.searchsorted(np.flatnonzero(rows), offsets)

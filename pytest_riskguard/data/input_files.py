@@ -145,7 +145,7 @@ class InputFile(InputData):
     def inside(self, path: Path) -> InputFile:
         """A file in this folder, read as was said of the folder."""
         file = InputFile(replace(self.given, path=path), error=self._error, limit=self.limit)
-        file.queries, file.labels = self.queries, self.labels
+        file.queries, file.labels, file.measures = self.queries, self.labels, self.measures
         return file
 
     @property

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, topic_of_rows, topics_with
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, offsets_of, topic_of_rows, topics_with
 from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of, provider_of
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.data.runs import Order, Ranks, Run, order_of, ranking, rows_by_rank
@@ -134,7 +134,7 @@ def scored_topics(run: Run, qrels: Qrels) -> Run:
 
 
 def _by_document(run: Run, rules: LabelRules) -> Run:
-    rows = rows_by_rank(ranking(run.scores, run.ranks, run.offsets, run.documents)[Order.WRITTEN], run.offsets)
+    rows = rows_by_rank(ranking(run)[Order.WRITTEN], run.offsets)
     topics = topic_of_rows(run.offsets)  # of these rows, too
     names = map(rules.document, run.documents.at(rows).strings())
     best: dict[tuple[int, str], int] = {}
@@ -156,7 +156,7 @@ def judged_run(run: Run, qrels: Qrels, orders: Collection[Order], depth: int) ->
     kept = [(np.zeros(0, dtype=np.int64), none[0], Ids.of(()), none)]
     for topics, part in run.parts():
         found = judgement_rows(qrels.arrays, places[topics], part.offsets, part.documents)
-        every = ranking(part.scores, part.ranks, part.offsets, part.documents)
+        every = ranking(part)
         ranks = np.array([every[order] for order in orders])
         is_kept = (found >= 0) | (ranks <= depth).any(axis=0)
         rows = rows_by_rank(every[Order.WRITTEN], part.offsets)
@@ -173,7 +173,7 @@ def judged_run(run: Run, qrels: Qrels, orders: Collection[Order], depth: int) ->
         topics=run.topics,
         places=places,
         retrieved=np.diff(run.offsets),
-        offsets=np.append(0, np.cumsum(np.concatenate(sizes))),
+        offsets=offsets_of(np.concatenate(sizes)),
         judgements=np.concatenate(judgements),
         documents=Ids.joined(ids),
         ranks={order: written if np.array_equal(of, written) else of for order, of in ranks_by_order.items()},

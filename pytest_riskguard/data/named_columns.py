@@ -20,6 +20,7 @@ from pytest_riskguard.data.ids import FloatArray, Ids
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.runs import Run, run_of
+from pytest_riskguard.data.scores import scores_of_table
 from pytest_riskguard.data.text_blocks import RefusedError, numbers
 from pytest_riskguard.data.topics import Topics, topics_of
 
@@ -267,9 +268,10 @@ def topics_of_table(table: Table) -> Topics:
     return topics_of(table.given, topics, texts, tags, weights, lines=table.lines)
 
 
-#: Functions that read a table, by what it holds; one of scores is read by ``scores_of_table``.
+#: Functions that read a table, by what it holds.
 READERS: Mapping[Kind, Callable[[Table], Any]] = {
     "judgements": judgements_of,
     "rankings": run_of_table,
     "topics": topics_of_table,
+    "scores": scores_of_table,
 }

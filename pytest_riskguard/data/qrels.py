@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache, cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,10 @@ from pytest_riskguard.data.checks import (
     pieces,
     topics_of_texts,
 )
-from pytest_riskguard.data.formats import read
+from pytest_riskguard.data.formats import read_given
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
 from pytest_riskguard.data.headers import whole
-from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
-from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, offsets_of, places_among, rows_of, topic_of_rows
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
@@ -35,8 +33,6 @@ from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 Grades = Mapping[str, Mapping[str, float]]
 #: Topic, document, grade, judge and line.
 Row = tuple[str, str, float, str, int | None]
-
-_EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 @frozen(eq=False)
@@ -69,7 +65,7 @@ class JudgementArrays:
         counts = Counter(topic for topic, _ in grades)
         return JudgementArrays(
             self.topics,
-            np.cumsum([0, *map(counts.__getitem__, self.topics)], dtype=np.int64),
+            offsets_of(np.array([counts[topic] for topic in self.topics], dtype=np.int64)),
             Ids.of([document for _, document in grades]),
             np.array([*grades.values()], dtype=np.float64),
         )
@@ -84,7 +80,7 @@ class JudgementArrays:
         rows = rows_of(self.offsets, places)
         return JudgementArrays(
             tuple(self.topics[place] for place in places.tolist()),
-            np.append(0, np.cumsum(np.diff(self.offsets)[places])),
+            offsets_of(np.diff(self.offsets)[places]),
             self.documents.at(rows),
             self.grades[rows],
         )
@@ -173,7 +169,7 @@ class Qrels:
     digest: str
     arrays: JudgementArrays
     others: JudgementArrays
-    texts: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    texts: Mapping[str, str] = field(default_factory=dict)
     rules: LabelRules = AS_GIVEN
 
     @property
@@ -218,16 +214,7 @@ def read_qrels(
     TypeError
         Data of another shape.
     """
-    if isinstance(given, Path | str | GivenFile):
-        file = InputFile(GivenFile.of(given), error=QrelsFormatError)
-        file.queries, file.labels = queries, labels or file.labels
-        qrels: Qrels = read(file, "judgements")
-    else:
-        from pytest_riskguard.data import memory
-
-        data = InputData("judgements", reason=QrelsFormatError.reason)
-        data.queries, data.labels = queries, labels or AS_GIVEN
-        qrels = memory.read(given, data, "judgements")
+    qrels: Qrels = read_given(given, "judgements", QrelsFormatError, queries=queries, labels=labels)
     return qrels
 
 
@@ -246,7 +233,7 @@ def qrels_of(
     *,
     lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
-    texts: Mapping[str, str] = _EMPTY,
+    texts: Mapping[str, str] = {},
 ) -> Qrels:
     """The judgements whose rows are given.
 
@@ -285,7 +272,7 @@ def qrels_of_groups(
     documents: Ids,
     grades: FloatArray,
     judges: Ids | None = None,
-    texts: Mapping[str, str] = _EMPTY,
+    texts: Mapping[str, str] = {},
 ) -> Qrels:
     """Judgements each of which is fit for them."""
     given, rules, order = rows.given, rows.given.labels, groups.rows

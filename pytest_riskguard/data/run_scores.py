@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,7 +129,7 @@ def scored_run(
             measure=str(measure),
             topics=qrels.topics,
             values=values,
-            queries=MappingProxyType(dict(texts)),
+            queries=dict(texts),
             digest=judged.digest,
             qrels_digest=qrels.digest,
             unanswered=unanswered,
@@ -138,12 +137,10 @@ def scored_run(
             without_relevant=qrels.without_relevant,
             from_run=True,
             judged=judged.judged,
-            as_written=MappingProxyType(
-                {
-                    qrels.topics[place]: float(as_written[place])
-                    for place in np.flatnonzero(np.abs(as_written - values) > SAME_SCORE)
-                }
-            ),
+            as_written={
+                qrels.topics[place]: float(as_written[place])
+                for place in np.flatnonzero(np.abs(as_written - values) > SAME_SCORE)
+            },
             contradicted=tuple(topic for topic in opened.source.contradicted if topic in answered),
         )
         for measure, (values, as_written) in zip(parsed, found, strict=True)

@@ -11,9 +11,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,17 @@ from pytest_riskguard.data.checks import (
 )
 from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
-from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
+from pytest_riskguard.data.ids import (
+    BoolArray,
+    FloatArray,
+    Ids,
+    IntArray,
+    first_rows,
+    offsets_of,
+    rows_of,
+    topic_of_rows,
+    topics_with,
+)
 from pytest_riskguard.data.input_files import InputFile, is_address, local_copy
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.frozen import frozen
@@ -92,15 +101,14 @@ def in_order(values: npt.NDArray[Any], offsets: IntArray) -> IntArray:
     return np.lexsort((values, topic_of_rows(offsets)))
 
 
-def order_as_written(
-    scores: FloatArray, ranks: Ranks | None, offsets: IntArray
-) -> tuple[IntArray, BoolArray, BoolArray]:
+def order_as_written(run: Run) -> tuple[IntArray, BoolArray, BoolArray]:
     """A number for each row, and the topics whose scores rise, and those whose scores fall, from rank to rank.
 
     Among equal scores, the row with the lower number comes first in the order as written: its rank where ranks number
     the documents of the topic, else its line. Ranks that number nothing contradict no scores, unless these number the
-    lines: then they are the ranks. ``ranks`` has ``NO_RANK`` where a rank is no whole number; None are the lines.
+    lines: then they are the ranks.
     """
+    scores, ranks, offsets = run.scores, run.ranks, run.offsets
     lines = lines_of(offsets)
     if ranks is None:
         return lines, *changes(scores, offsets)
@@ -121,28 +129,29 @@ def rows_by_rank(ranks: Ranks, offsets: IntArray) -> IntArray:
     return rows
 
 
-def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, documents: Ids) -> dict[Order, Ranks]:
+def ranking(run: Run) -> dict[Order, Ranks]:
     """The rank of each document of a topic, from 1, in every order.
 
     Scores mostly fall already from line to line; then only documents with equal scores are put in order.
     """
-    lines = (lines_of(offsets) + 1).astype(np.int32)
-    by_score = in_order(-scores, offsets)
+    lines = (lines_of(run.offsets) + 1).astype(np.int32)
+    by_score = in_order(-run.scores, run.offsets)
     untied = np.empty_like(lines)
     untied[by_score] = lines
-    doubles = scores[by_score]
+    doubles = run.scores[by_score]
     singles = doubles.astype(np.float32)
     is_equal = np.append(False, singles[1:] == singles[:-1])  # to the one before, of the same topic
-    is_equal[offsets[:-1]] = False
+    is_equal[run.offsets[:-1]] = False
     tied = np.flatnonzero(is_equal | np.append(is_equal[1:], False))
     rows, is_equal = by_score[tied], is_equal[tied]
     # The number of the group of equal scores that each tied row is in, for scores of 32 bits and of 64.
     single, double = np.cumsum(~is_equal), np.cumsum(~(is_equal & (doubles[tied] == doubles[tied - 1])))
-    written = lines[rows] if ranks is None else order_as_written(scores, ranks, offsets)[0][rows]
-    alphabetical = _alphabet(documents.at(rows).strings())
+    # The place of each id among all, which is the same by characters and by bytes.
+    documents = np.array(run.documents.at(rows).strings(), dtype=object)
+    alphabetical: IntArray = np.unique(documents, return_inverse=True)[1]
     found: dict[Order, Ranks] = {}
     for order, number, group in (
-        (Order.WRITTEN, written, double),
+        (Order.WRITTEN, order_as_written(run)[0][rows], double),
         (Order.SINGLE_DESCENDING, -alphabetical, single),
         (Order.DESCENDING, -alphabetical, double),
         (Order.ASCENDING, alphabetical, double),
@@ -152,13 +161,6 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
     return found
 
 
-def _alphabet(documents: Sequence[str]) -> IntArray:
-    """The place of each id among all, which is the same by characters and by bytes."""
-    places: IntArray = np.unique(np.array(documents, dtype=object), return_inverse=True)[1]
-    return places
-
-
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
 #: The largest 32-bit number: trec_eval holds scores in 32 bits, where larger ones are all infinite.
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
@@ -193,7 +195,7 @@ class Source:
     name: str = ""
     file: str = ""
     digest: str = ""
-    texts: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    texts: Mapping[str, str] = field(default_factory=dict)
     by_text: bool = False
     is_trec: bool = False
     ties: Ties = "docid"
@@ -236,7 +238,7 @@ class Run:
     def at(self, topics: IntArray) -> Run:
         """Some topics, by their places."""
         names = tuple(self.topics[topic] for topic in topics.tolist())
-        offsets = np.append(0, np.cumsum(np.diff(self.offsets)[topics]))
+        offsets = offsets_of(np.diff(self.offsets)[topics])
         return replace(self.with_rows(rows_of(self.offsets, topics)), topics=names, offsets=offsets)
 
     def parts(self) -> Iterator[tuple[slice, Run]]:
@@ -267,18 +269,19 @@ class Run:
         return replace(self, source=replace(self.source, **changes))
 
 
+def names_by_topic(topics: Iterable[str], documents: Ids, counts: IntArray) -> dict[str, tuple[str, ...]]:
+    """Topic -> its documents, of which each has so many, topic by topic."""
+    names = iter(documents.strings())
+    return {topic: tuple(islice(names, count)) for topic, count in zip(topics, counts.tolist(), strict=True)}
+
+
 def first_documents(run: Run, depths: IntArray) -> dict[str, tuple[str, ...]]:
     """So many documents of each topic, best first, in the order as written."""
     found: dict[str, tuple[str, ...]] = {}
     for topics, part in run.parts():
-        sizes, most = np.diff(part.offsets), depths[topics]
-        ranks = ranking(part.scores, part.ranks, part.offsets, part.documents)[Order.WRITTEN]
-        rows = rows_by_rank(ranks, part.offsets)[lines_of(part.offsets) < np.repeat(most, sizes)]
-        names = part.documents.at(rows).strings()
-        ends = np.cumsum(np.minimum(sizes, most)).tolist()
-        found |= {
-            topic: tuple(names[start:end]) for topic, start, end in zip(part.topics, [0, *ends], ends, strict=False)
-        }
+        counts = np.minimum(np.diff(part.offsets), depths[topics])
+        rows = rows_by_rank(ranking(part)[Order.WRITTEN], part.offsets)[first_rows(part.offsets[:-1], counts)]
+        found |= names_by_topic(part.topics, part.documents.at(rows), counts)
     return found
 
 
@@ -310,7 +313,7 @@ def run_of(
     *,
     lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
-    texts: Mapping[str, str] = _EMPTY,
+    texts: Mapping[str, str] = {},
     ordered: bool = False,
 ) -> Run:
     """The run whose rows are given: one document each, with its topic and its score.
@@ -389,7 +392,7 @@ def _by_rank(rows: Rows, run: Run) -> Run:
 
 def _as_returned(run: Run) -> Run:
     """A run whose order counts: scores that give another one, or none in 32 bits, make way for falling numbers."""
-    run = run.with_rows(in_order(order_as_written(run.scores, run.ranks, run.offsets)[0], run.offsets))
+    run = run.with_rows(in_order(order_as_written(run)[0], run.offsets))
     single = run.scores.astype(np.float32)
     is_other = with_pair(single[1:] >= single[:-1], run.offsets)
     scores = np.where(np.repeat(is_other, np.diff(run.offsets)), _falling(run.offsets), run.scores)
@@ -405,13 +408,13 @@ def _by_score(rows: Rows, run: Run) -> Run:
     if run.ranks is None and not run.source.is_trec:
         order = [np.zeros(0, dtype=np.int64)]
         for topics, part in run.parts():
-            ranks = ranking(part.scores, None, part.offsets, part.documents)[Order.DESCENDING]
+            ranks = ranking(part)[Order.DESCENDING]
             order.append(run.offsets[topics.start] + rows_by_rank(ranks, part.offsets))
         return run.with_rows(np.concatenate(order))
     rises, falls = np.zeros((2, len(run.topics)), dtype=bool)
     numbers_lines = True
     for topics, part in run.parts():
-        numbers, rises[topics], falls[topics] = order_as_written(part.scores, part.ranks, part.offsets)
+        numbers, rises[topics], falls[topics] = order_as_written(part)
         numbers_lines &= part.ranks is None or not changes(numbers, part.offsets)[1].any()
     if np.count_nonzero(rises & ~falls) > np.count_nonzero(falls) and not rows.given.is_part:
         topic = int(np.argmax(rises & ~falls))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,10 +18,8 @@ from pytest_riskguard.data.json_nodes import is_nested
 from pytest_riskguard.data.measures import are_measures, known
 from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.scores import (
-    Row,
     TopicScores,
     chosen,
-    scores_of_rows,
 )
 from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
 from pytest_riskguard.errors import ScoresFormatError
@@ -69,33 +66,12 @@ def read_scores(
     given = GivenFile.of(given)
     file = InputFile(given, error=ScoresFormatError)
     file.measures = measures
-    found = _of_parts(file) if os.path.isdir(given.path) else read(file, "scores")  # noqa: PTH112 - it raises nothing
-    return _named(file, found, name or system_name(given))
+    return _named(file, read(file, "scores"), name or system_name(given))
 
 
 def _named(given: InputData, scores: Sequence[TopicScores], name: str) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
     return tuple(replace(by_measure[one], name=name) for one in chosen(given, [*by_measure]))
-
-
-# Folders of Parquet files, the parts that engines write.
-
-
-def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
-    """The scores in all files of a folder, each with rows; names of notes begin with ``_`` or ``.``."""
-    rows: list[Row] = []
-    for path in sorted(folder.path.iterdir()):
-        if path.name.startswith(("_", ".")) and not path.is_dir():
-            continue
-        if path.suffix != ".parquet":
-            files = "a folder of Parquet files alone, of a job that has ended"
-            raise folder.refuse(None, f"expected {files}, found {path.name!r:.80} in it")
-        part = InputFile(replace(folder.given, path=path, format="parquet"), error=ScoresFormatError)
-        part.measures = folder.measures
-        for one in read(part, "scores"):
-            pairs = zip(one.topics, one.values.tolist(), strict=True)
-            rows += [(topic, str(one.measure), value, None) for topic, value in pairs]
-    return scores_of_rows(folder, rows)
 
 
 # Tables with a row for each topic and a column for each measure: what riskguard writes.

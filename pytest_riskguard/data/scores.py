@@ -11,7 +11,6 @@ from dataclasses import field, replace
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 
 #: A score in a file: topic, measure, value and line.
 Row = tuple[str, str, float, int | str | None]
-
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 #: Beyond this difference a topic, or the average topic, scores noticeably differently in another order.
 NOTICEABLE = 1e-3
@@ -112,7 +109,7 @@ class TopicScores:
     measure: str | None
     topics: tuple[str, ...]
     values: FloatArray
-    queries: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    queries: Mapping[str, str] = field(default_factory=dict)
     digest: str | None = None
     qrels_digest: str | None = None
     unanswered: tuple[str, ...] = ()
@@ -121,7 +118,7 @@ class TopicScores:
     accepted: tuple[str, ...] = ()
     from_run: bool = False
     judged: Judged | None = None
-    as_written: Mapping[str, float] = field(default_factory=lambda: _EMPTY)
+    as_written: Mapping[str, float] = field(default_factory=dict)
     contradicted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -169,7 +166,7 @@ class TopicScores:
 
     def in_written_order(self) -> TopicScores:
         """The scores that the run would have in the order as written."""
-        return replace(self, values=self._written, as_written=_EMPTY)
+        return replace(self, values=self._written, as_written={})
 
     def scaled(self, factors: Mapping[str, float], *, reach: float) -> TopicScores:
         """The scores with those of some topics multiplied, up to the ``reach`` of the measure."""

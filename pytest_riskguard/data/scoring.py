@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, topics_with
+from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, offsets_of, topics_with
 from pytest_riskguard.data.measures import (
     bounds,
     cutoff_of,
@@ -29,7 +29,7 @@ from pytest_riskguard.data.measures import (
     provider_of,
 )
 from pytest_riskguard.data.qrels import Grades, JudgementArrays, Qrels
-from pytest_riskguard.data.runs import Order, Run, ranking
+from pytest_riskguard.data.runs import Order, Run, lines_of, ranking
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
 
@@ -81,8 +81,7 @@ class JudgedRows:
 
     def places(self) -> IntArray:
         """The place of each row in its topic, from 0, if rows go by topic."""
-        sizes = np.bincount(self.topic)
-        return np.arange(len(self.topic)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return lines_of(offsets_of(np.bincount(self.topic)))
 
 
 @frozen
@@ -326,7 +325,7 @@ def values_of_part(part: Run, measure: Measure, qrels: Qrels, source: str) -> Fl
     The first row is for documents in the order of the measure's provider, the second for the order as written. All
     topics of the part are scored ones.
     """
-    ranks = ranking(part.scores, part.ranks, part.offsets, part.documents)
+    ranks = ranking(part)
     written, lengths = ranks[Order.WRITTEN], np.diff(part.offsets)
     answers = part.by_topic()
     labels = labels_for(measure, {topic: qrels.grades[topic] for topic in answers}, qrels.rules)

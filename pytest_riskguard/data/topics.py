@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.data.checks import Lines, Rows, derived_id
-from pytest_riskguard.data.formats import read
+from pytest_riskguard.data.formats import read_given
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
-from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
@@ -103,13 +102,7 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
     TypeError
         Data of another shape.
     """
-    topics: Topics
-    if isinstance(given, Path | str | GivenFile):
-        topics = read(InputFile(GivenFile.of(given), error=TopicsFormatError), "topics")
-    else:
-        from pytest_riskguard.data import memory
-
-        topics = memory.read(given, InputData("topics", reason=TopicsFormatError.reason), "topics")
+    topics: Topics = read_given(given, "topics", TopicsFormatError)
     return topics
 
 

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, Words, starts_of
+from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, Words, offsets_of, starts_of
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, lines_of, run_of_groups
@@ -101,7 +101,7 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
                 raise RefusedError
             topics, documents = _unescaped(*cells[:3])
             names, counts = pieces(topics)
-            expected = lines_of(np.append(0, np.cumsum(counts))) + 1
+            expected = lines_of(offsets_of(counts)) + 1
             if heads and heads[-1] == names[0]:  # it goes on
                 expected[: counts[0]] += sizes[-1]
                 counts[0] += sizes.pop()
@@ -125,7 +125,7 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
         raise file.refuse(None, f"expected {layout.columns}, found an empty file")
     groups, numbering = grouped(heads, np.array(sizes)), None
     if others or len(groups.names) < len(heads):
-        numbering = (lines_of(np.append(0, np.cumsum(sizes))) + 1).astype(np.int32)
+        numbering = (lines_of(offsets_of(np.array(sizes))) + 1).astype(np.int32)
         for row, ranks in others:
             numbering[row : row + len(ranks)] = ranks
     id_lengths: Any = np.frombuffer(lengths, np.uint16)

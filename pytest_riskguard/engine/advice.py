@@ -6,7 +6,6 @@ A command that would need something that nobody gave, such as the path of a run 
 from __future__ import annotations
 
 import glob
-import os
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.numbers import plain, short
-from pytest_riskguard.text import clean, program
+from pytest_riskguard.text import clean, program, relative
 
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
@@ -44,7 +43,7 @@ class Reader:
     @classmethod
     def of_config(cls, config: Path, *folders: Path, report: str | None = None) -> Reader:
         """One whose commands are about this riskguard.yaml: with ``--config`` unless they find it themselves."""
-        words = [] if find_config(folders[0]) == config else ["--config", _from(folders[0], config)]
+        words = [] if find_config(folders[0]) == config else ["--config", relative(config, folders[0])]
         return cls(folders, lambda _: words, report)
 
     def path(self, source: Source) -> str | None:
@@ -54,7 +53,7 @@ class Reader:
         file = source.file
         if file.columns or file.format or file.ties or not file.path.exists():
             return None
-        return _from(self.folders[0], file.path) + (f"#{file.part}" if file.part else "")
+        return relative(file.path, self.folders[0]) + (f"#{file.part}" if file.part else "")
 
     def typed(self, remedy: Remedy) -> Remedy:
         """A remedy whose commands run here: with their options, and with the run that a baseline is named by."""
@@ -69,7 +68,7 @@ class Reader:
         """The only file of these folders that a run called so would have: ``prod.run`` for ``prod``."""
         files = {path.resolve(): path for folder in self.folders for path in folder.glob(f"{glob.escape(name)}.*")}
         found = [path for path in files.values() if path.is_file() and system_name(GivenFile(path)) == name]
-        return _from(self.folders[0], found[0]) if len(found) == 1 else None
+        return relative(found[0], self.folders[0]) if len(found) == 1 else None
 
     def command(self, *words: str | None, beside: Words = ()) -> str:
         """A command with what it needs here; empty if a word is missing, or cannot be printed as it is."""
@@ -108,7 +107,7 @@ def advised(
     if not verdict.advises:
         return replace(verdict, commands=Commands(explain=look)) if look else verdict
     listing = reader.command("judge-next", *judge_next) if judge_next else _judge_next(question, verdict, reader)
-    update = _accept(question, verdict, reader, accept) or (_update(question, verdict, reader) if keeps else "")
+    update = _update(question, verdict, reader, accept=accept, keeps=keeps)
     return replace(verdict, commands=Commands(listing, update, explain=look))
 
 
@@ -136,39 +135,20 @@ def _judge_next(question: Question, verdict: Verdict, reader: Reader) -> str:
     )
 
 
-def _accept(question: Question, verdict: Verdict, reader: Reader, name: str) -> str:
-    """The command that stores the candidate as the baseline, as the report on it says."""
-    if reader.report is None or verdict.origins is None or verdict.origins.file is None:
+def _update(question: Question, verdict: Verdict, reader: Reader, *, accept: str, keeps: bool) -> str:
+    """The command that stores the candidate in the place of its one baseline, as the report on it says if it does."""
+    source, baseline = question.candidate, question.baseline
+    means = verdict.estimates.baseline_mean, verdict.estimates.candidate_mean
+    if not isinstance(baseline, Stored) or question.pool or None in means:
         return ""
-    if not (isinstance(question.baseline, Stored) and (note := _better(question, verdict))):
-        return ""
-    return reader.command("accept", reader.report, name or question.baseline.name, "--note", note)
-
-
-def _update(question: Question, verdict: Verdict, reader: Reader) -> str:
-    """The command that stores the candidate as the baseline."""
-    source = question.candidate
-    if not (isinstance(question.baseline, Stored) and (note := _better(question, verdict))):
-        return ""
+    note = "--note", f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
+    is_kept = reader.report is not None and verdict.origins is not None and verdict.origins.file is not None
+    command = reader.command("accept", reader.report, accept or baseline.name, *note) if is_kept else ""
+    if command or not keeps:
+        return command
     run = [] if isinstance(source, LiveRun) else [reader.path(source)]
     kind = ["--scores"] if isinstance(source, ScoreFile) else []
-    return reader.command("baseline", "update", question.baseline.name, *run, *kind, "--note", note)
-
-
-def _better(question: Question, verdict: Verdict) -> str:
-    """Why the candidate may take the place of its one baseline; empty for other questions."""
-    means = verdict.estimates.baseline_mean, verdict.estimates.candidate_mean
-    if question.pool or None in means:
-        return ""
-    return f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
-
-
-def _from(here: Path, path: Path) -> str:
-    """A path as it can be typed here."""
-    try:
-        return Path(os.path.relpath(path, here)).as_posix()
-    except ValueError:  # on another drive
-        return str(path)
+    return reader.command("baseline", "update", baseline.name, *run, *kind, *note)
 
 
 def _named(source: Source, reader: Reader) -> str | None:

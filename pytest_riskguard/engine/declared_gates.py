@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
-from pytest_riskguard.config.items import Family, GateItem, families
+from pytest_riskguard.config.items import GateItem, families
 from pytest_riskguard.config.schema import Config, GateSettings
 from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.titles import DocumentTitles
@@ -61,6 +59,7 @@ class DeclaredGates:
         self._candidate, self._runs = candidate, runs or {}
         self._queried: dict[Queried, LiveRun] = {}
         self._of_families: dict[str, Verdict] = {}
+        self._families = families(settings)
 
     def verdict(self, item: GateItem) -> Verdict:
         """The verdict on one item; its family is judged whole, once, even if only some items are asked for.
@@ -83,10 +82,6 @@ class DeclaredGates:
         if len(found) > 1:
             self._of_families |= found
         return found[item.id]
-
-    @cached_property
-    def _families(self) -> tuple[Family, ...]:
-        return families(self.settings)
 
     def question(self, item: GateItem) -> Question:
         """What one item asks, at the level that the correction leaves it; raises as ``verdict`` does."""
@@ -147,13 +142,14 @@ def named_in(
 
     Empty where it does not. The candidate is that of the gate if it has one of its own.
     """
-    if settings is None or error is None or error.where is None:
+    if settings is None or error is None:
         return ""
-    collection, own = settings.collection, None if gate is None else gate.candidate
+    collection, own = settings.collection, gate and gate.candidate
     line = settings.line_of(gate, "candidate") if gate and own else settings.line("candidate")
+    at = settings.line("collection")
     for what, given, named_at in (
-        ("qrels", collection.qrels, settings.line("collection")),
-        ("topics", collection.topics, settings.line("collection")),
+        ("qrels", collection.qrels, at),
+        ("topics", collection.topics, at),
         ("candidate", file_of(own or settings.candidate), line),
     ):
         if given is not None and given.path == error.where:
@@ -162,7 +158,7 @@ def named_in(
     return ""
 
 
-def baseline_source(baseline: str, runs: Mapping[str, RunFile] = MappingProxyType({})) -> RunFile | Stored:
+def baseline_source(baseline: str, runs: Mapping[str, RunFile]) -> RunFile | Stored:
     """What a gate names as a baseline, perhaps as ``NAME/RUN``; ``runs`` replace stored baselines, by name."""
     name, _, earlier = baseline.partition("/")
     return runs.get(name) or Stored(name, earlier or None)

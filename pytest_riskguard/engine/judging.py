@@ -7,22 +7,18 @@ with the *data* becomes an ``incomparable`` verdict.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import is_address
 from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
-from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.question import (
     LiveRun,
     Question,
@@ -53,22 +49,13 @@ from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.surprise import judge_rankings
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
-from pytest_riskguard.gates.verdict import (
-    HOW_READ,
-    Family,
-    Inputs,
-    JudgedFile,
-    Verdict,
-    VerdictWarning,
-    incomparable,
-    warning,
-)
+from pytest_riskguard.gates.verdict import HOW_READ, Family, Inputs, JudgedFile, Verdict, incomparable, warning
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.kept_runs import keep
 from pytest_riskguard.reports.warning_sentences import message, worded
+from pytest_riskguard.text import relative
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.baselines.stored_files import Scored
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
@@ -89,7 +76,7 @@ class Asked:
 
 
 class Engine:
-    """Judges gates over one collection; sources are as ``ScoreCache`` takes them.
+    """Judges gates over one collection; ``sources`` are as ``ScoreCache`` takes them.
 
     ``report``: verdicts hold what the charts of a report draw. ``on_changed_inputs``: whether a verdict warns or is
     incomparable where inputs changed since a baseline was stored. Problems with files in the ``folder`` name them by
@@ -99,21 +86,17 @@ class Engine:
     def __init__(
         self,
         *,
-        qrels: Path | GivenFile | Qrels | None,
-        topics: Path | GivenFile | Topics | None = None,
-        store: Store | None = None,
-        measures: Sequence[str] = (),
         on_changed_inputs: Response = "warn",
         report: bool = False,
         titles: DocumentTitles | None = None,
         folder: Path | None = None,
         keep_in: Sequence[Path] = (),
+        **sources: Any,
     ) -> None:
         #: What the collection and the systems contain.
-        self.sources = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
+        self.sources = ScoreCache(**sources)
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
-        self._keep_in = tuple(keep_in)
-        self._titles = titles or DocumentTitles()
+        self._keep_in, self._titles = keep_in, titles or DocumentTitles()
         self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
     def verdict(self, question: Question) -> Verdict:
@@ -156,7 +139,7 @@ class Engine:
                 f"{name} has replicates, whose noise depends on judgements too; give one of its run files"
             )
         if systems[0].scores.measure is None:
-            raise DataError("scores without a measure have no run that could be judged", reason="missing_input")
+            raise DataError("scores without a measure have no run that could be judged")
         if self.sources.qrels.rules.is_complete:
             raise UsageError(
                 "the judgements are complete (`collection: {unjudged: ignore}`): a document without one is not "
@@ -179,13 +162,15 @@ class Engine:
         Raises ``UsageError`` if there is no such slice or none with enough topics, ``DataError`` if a file is bad or
         missing.
         """
-        holds_scores = isinstance(source, ScoreFile)
-        if holds_scores:
+        if isinstance(source, ScoreFile):
             judged = self.scores(source, measure).topics
         else:
             judged = self.sources.qrels.topics if self.sources.is_judged else (*self.sources.rankings(source).lists,)
+        return tuple(self._parts(entries, judged))
+
+    def _parts(self, entries: Sequence[str], topics: Sequence[str]) -> list[str]:
         with _about_slices():
-            return tuple(part for entry in entries for part in slices_of(entry, judged, self._tags_for(entry)))
+            return [part for entry in entries for part in slices_of(entry, topics, self._tags_for(entry))]
 
     # ---- from a question to its comparison
 
@@ -263,16 +248,15 @@ class Engine:
         name = label(source)
         if isinstance(source, LiveRun | Run):
             with suppress(OSError):
-                run = self.sources.ranked_by(source)
+                run = self.sources.run(source)
                 path, kept = self.sources.once("kept", source, lambda: keep(run, name, self._keep_in))
                 return JudgedFile(name, digest, path, kept)
-        if isinstance(source, RunFile | ScoreFile) and not is_address(source.path):  # which may hold a secret
-            file = source.file
-            with suppress(ValueError):  # on another drive
-                path = Path(os.path.relpath(file.path, self._folder)).as_posix()
-                how: dict[str, Any] = {name: getattr(file, name) for name in HOW_READ}
-                return JudgedFile(name, digest, path, scores=isinstance(source, ScoreFile), **how)
-        return None
+            return None
+        if not isinstance(source, RunFile | ScoreFile) or is_address(source.path):  # which may hold a secret
+            return None
+        path = relative(source.path, self._folder)
+        how: dict[str, Any] = {name: getattr(source.file, name) for name in HOW_READ}
+        return JudgedFile(name, digest, path, scores=isinstance(source, ScoreFile), **how)
 
     def _of_rankings(self, question: Question) -> Verdict:
         """The verdict on what changed in the rankings; of a live system those of the topics that it was asked."""
@@ -293,8 +277,7 @@ class Engine:
     def topics_in(self, entries: Sequence[str], *systems: Rankings) -> set[str]:
         """The topics that systems answer, in slices as ``slices`` takes them; without any all."""
         known = set[str]().union(*(system.lists for system in systems))
-        with _about_slices():
-            parts = {part for entry in entries for part in slices_of(entry, sorted(known), self._tags_for(entry))}
+        parts = {*self._parts(entries, sorted(known))}
         if not entries or self.sources.topics is None:
             return known
         tags = self.sources.topics.tags
@@ -322,8 +305,8 @@ class Engine:
         stale = self._stale_labels(systems)
         refuse_if_changes_decide(question, verdict, systems, stale, outcome_of)
         if stale is not None:
-            about = {"topics": tuple(stale.by_topic), "documents": stale.documents, "file": stale.file}
-            verdict = verdict.warned(warning("stale_labels", **about))
+            topics, file = tuple(stale.by_topic), stale.file
+            verdict = verdict.warned(warning("stale_labels", topics=topics, documents=stale.documents, file=file))
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, candidate)
         if verdict.outcome == "incomparable":
@@ -412,12 +395,9 @@ def _with_cause(verdict: Verdict, labels: Labels | None) -> Verdict:
     if cause is None:
         return verdict
     if cause.parameters["about"] == "few_results":  # of a short list more is judged, whatever the baseline's ids are
-        verdict = verdict.with_findings(lambda found: replace(found, warnings=_without_shares(found.warnings)))
+        left = tuple(one for one in verdict.warnings if one.parameters.get("about") != "little_judged")
+        verdict = verdict.with_findings(lambda found: replace(found, warnings=left))
     return verdict.warned(cause)
-
-
-def _without_shares(warnings: Sequence[VerdictWarning]) -> tuple[VerdictWarning, ...]:
-    return tuple(one for one in warnings if one.parameters.get("about") != "little_judged")
 
 
 @contextmanager

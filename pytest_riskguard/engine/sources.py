@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -48,12 +49,11 @@ class ScoreCache:
         self,
         *,
         qrels: Path | GivenFile | Qrels | None,
-        topics: Path | GivenFile | Topics | None,
-        store: Store | None,
-        measures: Sequence[str],
+        topics: Path | GivenFile | Topics | None = None,
+        store: Store | None = None,
+        measures: Sequence[str] = (),
     ) -> None:
-        self._qrels, self._topics, self.store = qrels, topics, store
-        self._measures = list(measures)
+        self._qrels, self._topics, self.store, self._measures = qrels, topics, store, measures
         self._results: dict[Hashable, object] = {}
         self._ties: dict[Source, Ties] = {}
         #: Judged runs, the one that was asked for last at the end.
@@ -115,7 +115,11 @@ class ScoreCache:
         if isinstance(source, TopicScores):
             return Scored(source if measure is None else _in(measure, source))
         if isinstance(source, ScoreFile):
-            return self.once(f"scores {measure}", source, lambda: self._read_table(source, measure))
+            wanted = None if measure is None else [measure]
+            (table,) = self.once(
+                f"scores {measure}", source, lambda: read_scores(source.file, wanted, name=label(source))
+            )
+            return Scored(replace(table, queries=self.queries))
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         together = self._together(measure)
@@ -137,10 +141,6 @@ class ScoreCache:
             with suppress(UsageError):  # a gate whose measure is wrong says so itself
                 names.append(measure_name(text))
         return tuple(dict.fromkeys([*names, measure]))
-
-    def _read_table(self, source: ScoreFile, measure: str | None) -> Scored:
-        (scores,) = read_scores(source.file, None if measure is None else [measure], name=label(source))
-        return Scored(replace(scores, queries=self.queries))
 
     def _read_stored(self, source: Stored, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
         """The scores of a stored baseline, or of the run that it held earlier."""
@@ -173,24 +173,20 @@ class ScoreCache:
         return {str(one.measure): Scored(one) for one in scored.scores}
 
     def _scored_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
-        depth, run = self._depth(measures[0]), self._run(source)  # without judgements no run is read
+        depth, run = self._depth(measures[0]), self.run(source)  # without judgements no run is read
         return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries, depth=depth)
 
     def _depth(self, measure: str) -> int:
         """How many ranks are kept whole: the same for each reading, so that each finds what another has kept."""
         return depth_for(list(map(parse_measure, self._together(measure))), self.qrels)
 
-    def _run(self, source: Ranked) -> Run:
+    def run(self, source: Ranked) -> Run:
         """A run; a live system is queried once, even if that failed."""
         if isinstance(source, RunFile):
             return read_run(source.file, self.queries)
         if isinstance(source, LiveRun):
             return self._memoised(source, source.retrieve)
         return keyed(InputData(label(source), reason="bad_run"), source, self.queries)
-
-    def ranked_by(self, source: LiveRun | Run) -> Run:
-        """The rankings of a system that was judged, which is not queried again."""
-        return self._run(source)
 
     def rankings(self, source: Source) -> Rankings:
         """The rankings of a system, for which no judgements are needed.
@@ -204,10 +200,10 @@ class ScoreCache:
             if isinstance(source, Stored):
                 run = self.store_of(source).read(source.name, lambda entry: entry.held(source.earlier).read_run())
             else:
-                run = self._run(source)
+                run = self.run(source)
             depths = np.full(len(run.topics), DEPTH)
             depths[:LOOKED_AT] = LOOKED_DEEP
-            queries = {**run.source.texts, **({} if self.topics is None else self.topics.queries)}
+            queries = {**run.source.texts, **self._texts}
             return Rankings(label(source), run.source.digest, first_documents(run, depths), queries)
 
         return self.once("rankings", source, read)
@@ -230,16 +226,13 @@ class ScoreCache:
             held = self._manifest(source)
         except RiskguardError:  # the verdict says what is wrong with it
             return Origin(name)
-        commit = None if held.git is None else held.git.commit
-        return Origin(name, commit, held.note, held.created, commits=self._commits_since(source, commit))
-
-    def _commits_since(self, source: Stored, commit: str | None) -> int:
+        if held.git is None:
+            return Origin(name, None, held.note, held.created)
         from pytest_riskguard.baselines.git import Repository
 
-        repository = Repository.around(self.store_of(source).root)
-        if commit is None or repository is None:
-            return 0
-        return self.once("commits", source, lambda: repository.commits_since(commit))
+        commit, repository = held.git.commit, Repository.around(self.store_of(source).root)
+        since = 0 if repository is None else self.once("commits", source, partial(repository.commits_since, commit))
+        return Origin(name, commit, held.note, held.created, commits=since)
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""
@@ -283,7 +276,7 @@ class ScoreCache:
         ``RiskguardError`` if the source is not a run, cannot be read, or has changed since it was scored.
         """
         if isinstance(source, TopicScores | ScoreFile) or (isinstance(source, Stored) and source.earlier):
-            raise DataError("there is no run, only scores", reason="missing_input")
+            raise DataError("there is no run, only scores")
         run = self._runs.get(self._key("run", source))
         if run is None or run.depth < kept_depth(measure, qrels) or rank_order(measure) not in run.ranks:
             run = self._read_again(source, str(scores.measure))
@@ -299,10 +292,9 @@ class ScoreCache:
     def _read_again(self, source: Ranked | Stored, measure: str) -> JudgedRun:
         """What a reading keeps of a run whose scores were known without one, or that is no longer held."""
         if isinstance(source, Stored):
-            depth = self._depth(measure)
             from pytest_riskguard.baselines.rescoring import KeptRun
 
-            qrels = self.qrels
+            qrels, depth = self.qrels, self._depth(measure)
             return self.store_of(source).read(
                 source.name, lambda entry: KeptRun(entry, qrels, depth=depth).judged(measure)
             )

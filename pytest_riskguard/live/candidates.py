@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from pytest_riskguard.config.candidate_settings import CommandCandidate, HttpCandidate, Retrieve, key_of
 from pytest_riskguard.config.setting_types import Queried
-from pytest_riskguard.data.given_file import InputData, Ties
+from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun
 from pytest_riskguard.errors import ConfigError, DataError, ScoringError, UsageError
@@ -22,7 +22,7 @@ from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live.command import command_search
 from pytest_riskguard.live.http import http_search
 from pytest_riskguard.live.importing import importable_from, places_tried
-from pytest_riskguard.live.retrieval import Pairs, Search, Topic, retrieve, told
+from pytest_riskguard.live.retrieval import Search, Topic, retrieve, told
 from pytest_riskguard.text import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -34,14 +34,7 @@ if TYPE_CHECKING:
 ASK_TWICE = 10
 
 
-def live_run(
-    collection: Engine,
-    search: Callable[..., object],
-    *,
-    name: str = "candidate",
-    ties: Ties = "as_returned",
-    **options: Any,
-) -> LiveRun:
+def live_run(collection: Engine, search: Callable[..., object], name: str, **options: Any) -> LiveRun:
     """A run made by calling ``search`` with the query of each judged topic of the collection.
 
     ``TypeError`` if ``search`` cannot be called so, ``ValueError`` for a wrong field of ``Queried``.
@@ -49,7 +42,7 @@ def live_run(
     if not callable(search):
         raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
     try:
-        asked = Queried.model_validate({"ties": ties, **options})
+        asked = Queried.model_validate(options)
     except ValidationError as error:
         detail = error.errors()[0]
         raise ValueError(f"{detail['loc'][0]}: {detail['ctx']['error']}") from None
@@ -98,7 +91,7 @@ def _wanted(collection: Engine) -> dict[str, Topic]:
             "topics file with query texts in riskguard.yaml (collection: topics)",
             reason="missing_input",
         )
-    tags = {} if collection.sources.topics is None else collection.sources.topics.tags
+    tags = {} if sources.topics is None else sources.topics.tags
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 
@@ -116,12 +109,8 @@ def _retrieved(collection: Engine, search: Search, asking: Queried) -> Run:
             f"({listed(tuple(changed), most=5)}): a verdict would depend on chance; make it repeatable",
             reason="bad_run",
         )
-    return _run(answers, asking.ties)
-
-
-def _run(answers: Mapping[str, Pairs], ties: Ties) -> Run:
     given = InputData("rankings", reason="bad_run")
-    given.ties = ties
+    given.ties = asking.ties
     rows = (
         (topic, [document for document, _ in pairs], [score for _, score in pairs], None)
         for topic, pairs in answers.items()
@@ -160,9 +149,9 @@ def imported(target: str, folder: Path) -> Callable[..., Any]:
         elif isinstance(error, AttributeError) and module in sys.modules:
             advice = did_you_mean(function, vars(sys.modules[module]))
         fault = f"cannot import {target!r}: {told(error)}{advice}"
-        raise DataError(fault, reason="missing_input", remedy="mend the code, or correct its name") from None
+        raise DataError(fault, remedy="mend the code, or correct its name") from None
     if not callable(search):
-        raise DataError(f"{target!r} is not a function", reason="missing_input", remedy="name a function")
+        raise DataError(f"{target!r} is not a function", remedy="name a function")
     return search
 
 

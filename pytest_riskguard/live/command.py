@@ -16,7 +16,7 @@ from pytest_riskguard.config.candidate_settings import CommandCandidate
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import ANSWER_BYTES
 from pytest_riskguard.live.retrieval import Search, SearchError, Topic
-from pytest_riskguard.serialization import JsonError, parsed_value
+from pytest_riskguard.serialization import JsonError, parsed
 from pytest_riskguard.text import clean
 
 #: Bytes from the end of standard error, and characters of its last line that a message repeats.
@@ -39,7 +39,7 @@ def command_search(asking: CommandCandidate, folder: Path) -> Iterator[Search]:
             )
         except OSError as error:
             fault = f"{clean(command[0], limit=80)}: cannot be started in {folder}: {error.strerror}"
-            raise DataError(fault, reason="missing_input", remedy="install the command, or correct it") from None
+            raise DataError(fault, remedy="install the command, or correct it") from None
         try:
             yield _Process(process, asking, errors)
         finally:
@@ -85,14 +85,13 @@ class _Process:
             raise self._failure(f"it ended without an answer to {topic.id!r}: {self._ending()}")
         if len(written) > ANSWER_BYTES.value:
             raise self._failure(ANSWER_BYTES.problem(len(written)))
-        answer = None
-        with suppress(JsonError):
-            answer = parsed_value(written)
-        if not isinstance(answer, dict) or answer.get("id") != topic.id or "results" not in answer:
-            expected = f'a line of JSON such as {{"id": "{topic.id}", "results": ["d1", "d2"]}}'
-            found = clean(repr(written[:_MAX_SAID].decode(errors="replace")))
-            raise self._failure(f"expected {expected}, found {found}")
-        return answer["results"]
+        with suppress(JsonError, KeyError):
+            answer = parsed(written)
+            if answer["id"] == topic.id:
+                return answer["results"]
+        expected = f'a line of JSON such as {{"id": "{topic.id}", "results": ["d1", "d2"]}}'
+        found = clean(repr(written[:_MAX_SAID].decode(errors="replace")))
+        raise self._failure(f"expected {expected}, found {found}")
 
     def _read(self) -> None:
         with suppress(OSError, ValueError), _pipe(self._process.stdout) as stream:
@@ -111,7 +110,7 @@ class _Process:
             return "it closed its output"
         self._errors.seek(max(self._errors.seek(0, 2) - _ERROR_BYTES, 0))
         said = self._errors.read().decode(errors="replace").splitlines()
-        lines = [line for line in (clean(line, limit=_MAX_SAID) for line in said) if line]
+        lines = list(filter(None, (clean(line, limit=_MAX_SAID) for line in said)))
         how = f"was killed by signal {-status}" if status < 0 else f"exit status {status}"
         return ": ".join([how, *lines[-1:]])
 

@@ -103,8 +103,7 @@ class HttpSearch:
 
     def _read(self, status: int, content: bytes) -> list[tuple[str, float]]:
         """The hits of a response; ``AnswerError`` says what it is instead."""
-        lines = content.decode(errors="replace").splitlines()
-        first_line = clean(next((line for line in lines if line.strip()), ""), limit=MAX_SAID)
+        first_line = clean(content.decode(errors="replace").strip().partition("\n")[0], limit=MAX_SAID)
         is_success, answer = status in range(200, 300), None
         try:
             answer = parsed_value(content)
@@ -258,7 +257,7 @@ class Secrets:
             if not (value and value.isascii() and value.isprintable()):
                 problem = "holds characters that no header can have" if value else "is not set"
                 fault, remedy = f"{match[1]} {problem}", f"set the environment variable {match[1]}"
-                raise DataError(f"candidate.http: {where}: {fault}", reason="missing_input", remedy=remedy)
+                raise DataError(f"candidate.http: {where}: {fault}", remedy=remedy)
             if len(value) >= _MIN_LENGTH:
                 self._values.add(value)
             return value if safe is None else quote(value, safe=safe)

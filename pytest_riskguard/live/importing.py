@@ -14,11 +14,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pytest_riskguard.text import relative
+
 #: The files that may configure pytest, in the order in which it looks, and the table of each.
-_CONFIGURATIONS = (
-    *(("pytest.toml", "pytest"), (".pytest.toml", "pytest"), ("pytest.ini", "pytest"), (".pytest.ini", "pytest")),
-    *(("pyproject.toml", "tool.pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")),
-)
+_CONFIGURATIONS = {
+    **dict.fromkeys(("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"), "pytest"),
+    **{"pyproject.toml": "tool.pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"},
+}
 
 
 def code_folders(folder: Path) -> list[Path]:
@@ -68,14 +70,14 @@ def _inside(folders: Iterable[Path]) -> tuple[str, ...]:
 
 def places_tried(folder: Path) -> str:
     """The ``code_folders`` in words without absolute paths, which reports must not carry."""
-    tried = [Path(os.path.relpath(path, folder)).as_posix() for path in code_folders(folder)]
+    tried = [relative(path, folder) for path in code_folders(folder)]
     return ", ".join("the folder of riskguard.yaml" if path == "." else path for path in tried)
 
 
 def _pythonpath(folder: Path) -> list[Path]:
     """What the nearest configuration of pytest, in this folder or above, adds to Python's path."""
     for base in (folder, *folder.parents):
-        for name, table in _CONFIGURATIONS:
+        for name, table in _CONFIGURATIONS.items():
             if (settings := _settings(base / name, table)) is not None:
                 given = settings.get("pythonpath", ())
                 paths = shlex.split(given) if isinstance(given, str) else given

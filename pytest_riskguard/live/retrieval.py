@@ -25,7 +25,6 @@ from contextlib import closing, suppress
 from itertools import islice
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,6 @@ from pytest_riskguard.text import counted, listed
 PAUSES = (0.5, 1.0)
 #: Columns of the line that counts topics.
 _LINE = 40
-_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Topic(str):
@@ -59,10 +57,10 @@ class Topic(str):
     id: str
     tags: Mapping[str, str]
 
-    def __new__(cls, text: str, *, id: str = "", tags: Mapping[str, str] = _NONE) -> Topic:
+    def __new__(cls, text: str, *, id: str = "", tags: Mapping[str, str] | None = None) -> Topic:
         """A topic with this query."""
         topic = super().__new__(cls, text)
-        topic.id, topic.tags = id, tags
+        topic.id, topic.tags = id, tags or {}
         return topic
 
     @property

@@ -56,9 +56,8 @@ class Riskguard:
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._config, self._test = request.config, request.node.nodeid
         root, folder = request.config.rootpath, Path(request.path).parent
-        path = find_config(folder, stop=root if folder.is_relative_to(root) else None) or next(
-            iter(files_of_ini(request.config)), None
-        )
+        near = find_config(folder, stop=root if folder.is_relative_to(root) else None)
+        path = next(filter(None, [near, *files_of_ini(request.config)]), None)
         if path is None:
             raise UsageError(
                 f"no {CONFIG_NAME} beside {request.path} or above it up to {root}; `riskguard init` writes one"
@@ -123,8 +122,7 @@ class Riskguard:
         """
         from pytest_riskguard.live.candidates import live_run
 
-        about: dict[str, Any] = {"name": name, "ties": ties}
-        return live_run(self._engine, search, depth=depth, workers=workers, timeout=timeout, **about)
+        return live_run(self._engine, search, name, depth=depth, workers=workers, timeout=timeout, ties=ties)
 
     @_told
     def check(
@@ -141,18 +139,18 @@ class Riskguard:
         given: list[Any] = [*baseline] if isinstance(baseline, list | tuple) else [baseline]
         if isinstance(baseline, list | tuple) and not (gate.is_pool and given):
             raise TypeError("baseline: expected one; a list, with at least one, is for georisk_not_worse only")
-        names = [f"baseline {place}" for place in range(1, len(given) + 1)] if len(given) > 1 else ["baseline"]
+        names = [f"baseline {place}" for place, _ in enumerate(given, 1)] if len(given) > 1 else ["baseline"]
         column = measure or next(iter(self._settings.measures or ()), None)
         try:
             tested = _source(candidate, "candidate", column)
-            against = [
+            first, *pool = (
                 Stored(one) if isinstance(one, str) else _source(one, name, column)
                 for name, one in zip(names, given, strict=True)
-            ]
+            )
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
-        asked_measure = None if gate.of_rankings else self._measure(measure, tested, *against)
-        question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
+        asked_measure = None if gate.of_rankings else self._measure(measure, tested, first, *pool)
+        question = Question(gate, tested, first, asked_measure, pool=tuple(pool))
         folders = self._config.invocation_params.dir, self._config.rootpath
         reader = Reader.of_config(self._settings.path, *folders, report=json_report(self._config))
         with importable_from(self.folder):

@@ -7,7 +7,6 @@ one process they are what was judged.
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.serialization import decoded, to_plain
+from pytest_riskguard.text import relative
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -32,7 +32,7 @@ XFAILED = "xfailed"
 
 def declared(path: Path, *, root: Path) -> list[KnownGate]:
     """The gates of a file, one for each name; a file that cannot be read has its failing item."""
-    file = Path(os.path.relpath(path, root)).as_posix()
+    file = relative(path, root)
     try:
         settings = load_config(path)
     except ConfigError as error:

@@ -79,7 +79,7 @@ def _arguments(config: pytest.Config) -> list[Path]:
 
 def asks_for_single_tests(config: pytest.Config) -> bool:
     """Whether node ids are given, so that gate files that they do not name are not collected."""
-    return any("::" in str(argument) for argument in config.args)
+    return "::" in "".join(map(str, config.args))
 
 
 def is_selection_typed(config: pytest.Config) -> bool:
@@ -94,10 +94,9 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
     """
     root = config.rootpath
     known = {path.resolve() for path in mode.files}
-    folders: dict[Path, None] = {}
-    for given in filter(Path.is_dir, (Path(os.path.normpath(path)) for path in _arguments(config))):
-        folders |= dict.fromkeys(f for f in (given, *given.parents) if f == given or f.is_relative_to(root))
-    files = [folder / CONFIG_NAME for folder in folders if (folder / CONFIG_NAME).is_file()]
+    given = filter(Path.is_dir, (Path(os.path.normpath(path)) for path in _arguments(config)))
+    folders = [f for one in given for f in (one, *one.parents) if f == one or f.is_relative_to(root)]
+    files = filter(Path.is_file, (folder / CONFIG_NAME for folder in dict.fromkeys(folders)))
     return [path for path in files if path.resolve() not in known]
 
 

@@ -61,22 +61,14 @@ class RiskguardSession:
         self.gates: tuple[KnownGate, ...] = ()
         #: The gates that this process has collected, before anything was deselected.
         self._items: list[pytest.Item] = []
-        if not self.is_worker:
-            self._prepare_reports()
-
-    def _prepare_reports(self) -> None:
-        """Check that each report can be written, and remove what an earlier run left.
-
-        Whatever ends this run, none stands for it.
-        """
-        for path in self.config.getoption("riskguard_report"):
+        for path in () if self.is_worker else config.getoption("riskguard_report"):
             from pytest_riskguard.errors import UsageError
             from pytest_riskguard.reports.files import check, withdraw
 
-            target = self.config.invocation_params.dir / path
+            target = config.invocation_params.dir / path
             try:
                 check(target)
-                withdraw(target)
+                withdraw(target)  # whatever ends this run, none of an earlier one stands for it
             except (UsageError, OSError) as error:
                 raise pytest.UsageError(f"--riskguard-report={path}: {error}") from None
 
@@ -168,6 +160,11 @@ class RiskguardSession:
         """All verdicts so far, in an order that does not depend on workers."""
         return [verdict for _, verdict in self.log.by_test()]
 
+    @property
+    def report(self) -> comparisons.Report:
+        """What the run has judged so far, as reports take it."""
+        return comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports, and fail a run that judged too few gates."""
@@ -177,7 +174,9 @@ class RiskguardSession:
             self.log.know_uncollected(declared(path, root=self.config.rootpath))
         self.gates = self.log.gates()
         if exitstatus in _COMPLETE:
-            self.problems += [*self._unjudged(), *self._lost()]
+            self.problems += self._unjudged()
+            lost = (gate.id for gate in self.gates if gate.became == "lost")
+            self.problems += [f"no verdict came from the worker that ran {id}" for id in lost]
         self.problems += self._written()
         if self.problems and exitstatus in _COMPLETE:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -189,10 +188,11 @@ class RiskguardSession:
                 return []
             from pytest_riskguard.config.load import inner_configs
 
-            below = inner_configs(self.config.invocation_params.dir)
-            found = f"`pytest --riskguard .` judges {listed(tuple(below), most=3)}"
-            what_to_do = found if below else "declare one in riskguard.yaml, or use the fixture"
-            known = f"{len(self.gates)} known" if self.gates else what_to_do
+            known = "declare one in riskguard.yaml, or use the fixture"
+            if below := inner_configs(self.config.invocation_params.dir):
+                known = f"`pytest --riskguard .` judges {listed(tuple(below), most=3)}"
+            if self.gates:
+                known = f"{len(self.gates)} known"
             return [f"riskguard is on and no gate was judged ({known})"]
         judged = [gate for gate in self.gates if gate.became == "judged"]
         strict, lenient = "--riskguard-strict", []
@@ -205,10 +205,6 @@ class RiskguardSession:
                 lenient.append(f"{gate.id} passed{comparisons.after(gate.failures)}, which {strict} does not accept")
         return lenient
 
-    def _lost(self) -> list[str]:
-        names = [gate.id for gate in self.gates if gate.became == "lost"]
-        return [f"no verdict came from the worker that ran {', '.join(names)}"] if names else []
-
     def _written(self) -> list[str]:
         problems: list[str] = []
         paths = self.config.getoption("riskguard_report")
@@ -216,8 +212,7 @@ class RiskguardSession:
             from pytest_riskguard.reports import files
             from pytest_riskguard.reports.provenance import dated
 
-            report = comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes)
-            report = dated(report, self.config.rootpath)
+            report = dated(self.report, self.config.rootpath)
         for path in paths:
             try:
                 files.write(self.config.invocation_params.dir / path, report)
@@ -260,7 +255,7 @@ class RiskguardSession:
             and (root / id.partition("::")[0]).resolve() in self._gate_files
         ]
         return told(
-            comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes),
+            self.report,
             [annotation(verdict, *at(test)) for test, verdict in failed],
             [*others, *(Annotation("riskguard", [problem]) for problem in self.problems)],
         )
@@ -278,7 +273,6 @@ class RiskguardSession:
         changes = self.policy_changes if self.log.by_test() else ()
         if not (shown or unjudged or self.problems or changes):
             return
-        from pytest_riskguard.reports.comparisons import answer
         from pytest_riskguard.reports.terminal import gates_table, remarks
         from pytest_riskguard.text import clean
 
@@ -297,7 +291,7 @@ class RiskguardSession:
         if not quiet:
             write(*remarks([verdict for _, verdict in shown]))
         if len(shown) > 1 and not quiet:
-            terminalreporter.line(answer(self.verdicts, self.gates).title)
+            terminalreporter.line(comparisons.answer(self.verdicts, self.gates).title)
         write(*unjudged)
         write(*changes, yellow=True)
         for problem in self.problems:
@@ -307,10 +301,9 @@ class RiskguardSession:
         """The same as JSON, for an agent."""
         from pytest_riskguard.reports.brief import brief
 
-        report = comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes)
         if self.verdicts or self.gates or self.problems:
             terminalreporter.section("riskguard", "=")
-            terminalreporter.write(brief(report, exitstatus, notes=self.problems))
+            terminalreporter.write(brief(self.report, exitstatus, notes=self.problems))
 
     def _left_out(self) -> set[str]:
         """How gates ended that the command line leaves out, as the user knows."""

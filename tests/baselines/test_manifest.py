@@ -58,7 +58,6 @@ def changed(*path, value, manifest=MANIFEST):
     [
         (b"", "line 1: not JSON .Expecting value.*, found ''"),
         (b"[" * 30 + b"]" * 30, "expected an object, found a list"),
-        (b"[" * 31 + b"]" * 31, "nested too deeply .more than 30 levels"),
         (MANIFEST.to_bytes()[:-40], "not JSON"),
         (b"version https://git-lfs.github.com/spec/v1\n", "found 'version https://git-lfs"),
         (

@@ -444,7 +444,7 @@ def test_several_candidates_are_ranked_first_and_a_beir_folder_is_named_last(com
     (home / "qrels").mkdir(parents=True)
     rows = "".join(f"{topic}\tgood\t1\n" for topic in world.TOPICS)
     (home / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
-    ended = command("compare prod.run loss.run good.run churn.run --qrels beir --measure AP")
+    ended = command("compare prod.run loss.run good.run churn.run --qrels beir/help --measure AP")
     roles, answer, head, *ranked = ended.out.splitlines()[:6]
     assert (roles, head.split()[:3]) == ("loss, good, churn against prod (baseline)", ["candidate", "answer", "mean"])
     assert answer == "1 of 3 candidates may ship: 3 of 9 gates failed"

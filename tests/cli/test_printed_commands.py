@@ -242,10 +242,10 @@ SITUATIONS = {
     "baseline show, of a run that is not stored": Situation(
         "riskguard baseline show loss", ("riskguard baseline add loss loss.run",)
     ),
-    "init": Situation("riskguard init", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
+    "init": Situation("riskguard init", ("riskguard baseline add prod prod.run", "riskguard check"), fresh=True),
     "init, in another folder": Situation(
         "riskguard init --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run",
-        ("riskguard baseline add prod RUN --config ci/riskguard.yaml", "pytest --riskguard ci"),
+        ("riskguard baseline add prod RUN --config ci/riskguard.yaml", "riskguard check --config ci/riskguard.yaml"),
         (("ci/.keep", ""),),
         fresh=True,
     ),

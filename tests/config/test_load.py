@@ -523,11 +523,11 @@ def test_what_a_family_takes(errors, family, gate, problem):
 def test_that_none_was_found_says_where_it_was_looked_for_and_why_no_further(tmp_path, monkeypatch):
     deep = tmp_path / "home" / "repository" / "a"
     deep.mkdir(parents=True)
-    assert not_found(deep).endswith("a (which is in no repository, so that none above is searched)")
+    assert not_found(deep).endswith("a (and not above, which needs a repository)")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert not_found(deep).endswith(f"a and above, up to {tmp_path / 'home'} (your home folder)")
+    assert not_found(deep).endswith(f"a and above, up to {tmp_path / 'home'}")
     deep.parent.joinpath(".git").mkdir()
-    assert not_found(deep).endswith(f"a and above, up to {deep.parent} (the root of the repository)")
+    assert not_found(deep).endswith(f"a and above, up to {deep.parent}")
     deep.parent.joinpath("riskguard.yml").touch()
     assert not_found(deep).endswith("; rename ../riskguard.yml to riskguard.yaml")
 

@@ -75,8 +75,8 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 FOLDERS = {
     "scores": "expected per-topic scores, found none",
-    "run": "expected a file for each response, .* found none",
-    **dict.fromkeys(("qrels", "topics"), "expected a file, or a folder with qrels/test.tsv .*, found a folder"),
+    "run": "expected rankings, found none",
+    **dict.fromkeys(("qrels", "topics"), "expected a file, or a folder with qrels/test.tsv .*, found another folder"),
 }
 NO_FILE = "expected a regular file, found a pipe or device"
 IRREGULAR: dict[str, tuple[Make, str]] = {
