@@ -105,25 +105,22 @@ def check(
 def sorted_out(asked: Sequence[str]) -> tuple[list[Path], list[str]]:
     """The files among the arguments of ``check``, those in folders and of patterns too, and the names of gates."""
     found = {word: _files(word) for word in asked}
-    files = [file for of_word in found.values() for file in of_word or ()]
+    files = [file for of_word in found.values() for file in of_word]
     if files and is_config_given():
         files.insert(0, the_config())
-    absolute = [Path(os.path.abspath(file)) for file in files]  # noqa: PTH100 - links stay
-    once = {os.path.realpath(file): file for file in absolute}
-    return list(once.values()), [word for word, of_word in found.items() if of_word is None]
+    each_once = {os.path.realpath(file): Path(os.path.abspath(file)) for file in files}  # noqa: PTH100 - links stay
+    return list(each_once.values()), [word for word, of_word in found.items() if not of_word]
 
 
-def _files(word: str) -> list[Path] | None:
-    """The riskguard.yaml that a word means; None for the name of a gate."""
-    if os.path.isfile(word):  # noqa: PTH113 - Path.is_file raises if a name is too long
-        return [Path(word)]
+def _files(word: str) -> list[Path]:
+    """The riskguard.yaml that a word means; none for the name of a gate."""
     is_pattern, is_path = any(sign in word for sign in "*?"), any(sign in word for sign in "/\\")
     paths = [Path(path) for path in sorted(glob(word, recursive=True))]  # noqa: PTH207 - also from the root
     if is_pattern and not word.endswith((".yaml", ".yml")):
         paths = [path for path in paths if path.is_dir() or path.name == CONFIG_NAME]
     found = [file for path in paths for file in (configs_below(path) if path.is_dir() else [path])]
     if found or not (is_pattern or is_path or word.endswith((".yaml", ".yml"))):
-        return found or None
+        return found
     what = f"{CONFIG_NAME} with gates in it or below" if paths else "a file or a folder"
     raise UsageError(f"{word}: expected {what}, found none")
 

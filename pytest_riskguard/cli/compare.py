@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.options import SETTINGS, named_here, reader_here, slice_option, system_options
+from pytest_riskguard.cli.inputs import Inputs, system_options
+from pytest_riskguard.cli.options import SETTINGS, named_here, reader_here, slice_option
 from pytest_riskguard.cli.output import Detail, Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, options_of
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.verdict import Verdict
 
@@ -139,8 +139,7 @@ def _with_fitting_limits(questions: Sequence[Question]) -> tuple[list[Question],
     kept = [question for question in questions if not (question.gate.by_topic and question.measure in unlimited)]
     if len(kept) == len(questions):
         return kept, []
-    have = "has" if len(unlimited) == 1 else "have"
     return kept, [
-        f"{listed(tuple(sorted(unlimited)), most=5)} {have} no greatest value, so single queries were not judged; "
-        "give a limit: --gate no_topic_collapse --set max_loss=LIMIT"
+        f"single queries were not judged where the measure has no greatest value "
+        f"({listed(tuple(sorted(unlimited)), most=5)}); give a limit: --gate no_topic_collapse --set max_loss=LIMIT"
     ]

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     Collection,
+    Command,
     NamedPath,
+    collection_options,
+    grouped,
     import_measures_from,
     is_config_given,
+    number_type,
+    repeated,
     store_of,
     surroundings,
+    system,
 )
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.measures import measure_name
@@ -29,7 +37,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
-from pytest_riskguard.gates.kinds import KINDS, POLICY, Gate, gate_of, options_of
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, POLICY, Gate, gate_of, options_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -71,24 +79,26 @@ class Inputs:
     def __init__(
         self,
         collection: Collection,
-        runs: tuple[NamedPath, ...],
-        baselines: tuple[NamedPath, ...],
+        systems: tuple[NamedPath, ...],
+        baselines: tuple[NamedPath, ...] = (),
         *,
-        alphas: tuple[float, ...],
-        slices: tuple[str, ...],
+        alphas: tuple[float, ...] = (),
+        slices: tuple[str, ...] = (),
+        kind: str | None = None,
         argument: str,
         first: int,
-        kind: str | None,
     ) -> None:
-        if first and not baselines and len(runs) >= first:
-            baselines, runs = runs[:1], runs[1:]
+        runs = systems
+        if first and not baselines and len(systems) >= first:
+            baselines, runs = systems[:1], systems[1:]
         self.collection, self.runs, self.named_baselines = collection, runs, baselines
         #: The slices that were typed.
         self.asked_slices, self._argument = slices, argument
         #: The kind of gates that is asked, None for those of the policy.
         self.kind = kind
         #: The alphas that were typed, or are the command's own; and the options of a gate that were typed.
-        self.alphas, self.options = alphas, collection.options
+        self.alphas = alphas
+        self.options = {name: value for name, value in collection.settings.items() if name in OPTIONS}
         #: Whether verdicts hold what the charts of a report draw; and folders as ``Engine`` takes them.
         self.report, self.keep_in = False, tuple[Path, ...]()
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
@@ -274,6 +284,58 @@ class Inputs:
         return on_one_list(
             gate_of("together", **options), [self.engine.scores(system, measure) for system in systems]
         )
+
+
+def system_options(
+    argument: str,
+    *settings: str,
+    metavar: str = "",
+    baseline: str = "",
+    scores: bool = True,
+    required: bool = True,
+    first: int = 0,
+    alphas: tuple[float, ...] = (),
+    judged: bool = True,
+) -> Callable[[Command], Command]:
+    """The argument and the options of a command about systems, handed over as ``inputs``, of the class ``Inputs``.
+
+    Parameters
+    ----------
+    argument : str
+        What the systems are called in the command's help, such as ``RUN``.
+    settings : str
+        Names that ``--set`` takes, as options of gates have them in riskguard.yaml.
+    metavar : str
+        How the argument is shown, if it is not systems of one kind.
+    baseline : str
+        What ``--baseline`` is for; without it there is no such option.
+    scores : bool
+        Whether systems may be tables of per-topic scores.
+    required : bool
+        Whether the argument must name a system.
+    first : int
+        Of this many systems or more the first is the baseline, where ``--baseline`` names none; 0 for never.
+    alphas : tuple of float
+        The default of ``--alpha``; without it, that of the gates.
+    judged : bool
+        Whether the systems are scored: without it there is no ``--qrels``, ``--measure`` and ``--alpha``.
+    """
+    known = OPTIONS["alpha"]
+    usual = ", ".join(f"{alpha:g}" for alpha in alphas) or f"{known.default:g}, unless the kind of gate has another"
+    alpha = repeated(
+        "--alpha", "alphas", default=alphas, help=f"{known.help} [default: {usual}]", type=number_type(known.check)
+    )
+    of_baselines = [repeated("--baseline", "baselines", type=system, metavar="[NAME=]RUN", help=baseline)]
+    return grouped(
+        "inputs",
+        partial(Inputs, argument=argument, first=first),
+        click.argument(
+            "systems", nargs=-1, type=system, required=required, metavar=metavar or f"[NAME=]{argument}..."
+        ),
+        *(of_baselines if baseline else ()),
+        collection_options(*settings, scores=scores, judged=judged),
+        *([alpha] if judged else ()),
+    )
 
 
 def gates_at(alphas: tuple[float, ...], name: str, kind: str, options: Mapping[str, Any]) -> list[Gate]:

@@ -153,7 +153,8 @@ def _kinds(path: Path) -> Iterator[tuple[Kind, str, Any]]:
     """What a file holds: kind, format, and content as far as its start goes."""
     file = InputFile(path, error=FileError)
     if path.is_dir():
-        yield from filter(None, [_read(file, "rankings")])
+        with suppress(RiskguardError):
+            yield "rankings", "responses", read(file, "rankings")
         return
     try:
         start = file.start
@@ -181,8 +182,6 @@ def _kinds(path: Path) -> Iterator[tuple[Kind, str, Any]]:
 
 def _read(file: InputFile, kind: Kind) -> tuple[Kind, str, Any] | None:
     try:
-        if file.path.is_dir():
-            return kind, "responses", read(file, kind)
         format = format_of(file, kind)
         if format.function("fits")(file, kind) is not None:  # the nearest one, for its message
             return None
@@ -194,15 +193,15 @@ def _read(file: InputFile, kind: Kind) -> tuple[Kind, str, Any] | None:
 def _searches(path: Path, roots: list[Path]) -> Iterator[str]:
     """The functions in a module that take a query, and perhaps how many results are wanted."""
     try:
-        body = ast.parse(path.read_bytes()).body if path.stat().st_size < WHOLE else []
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
         return
     root = next(root for root in roots if path.is_relative_to(root))
     module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _SEARCH.fullmatch(node.name):
             given = node.args
-            names = [argument.arg for argument in (*given.posonlyargs, *given.args)]
+            names = [argument.arg for argument in given.args]
             query, *more = names[: len(names) - len(given.defaults)] or [""]
             takes_it = _QUERY.fullmatch(query) and len(more) < 2 and all(map(_NUMBER.fullmatch, more))
             if takes_it and None not in given.kw_defaults:

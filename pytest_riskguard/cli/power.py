@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import number_type, repeated, slice_option, system_options
+from pytest_riskguard.cli.inputs import Inputs, gates_at, system_options
+from pytest_riskguard.cli.options import number_type, repeated, slice_option
 from pytest_riskguard.cli.output import Outputs, output_options
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
-    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.gates.power import Plan
 
 EFFECTS = (0.005, 0.01, 0.02, 0.05)
@@ -69,7 +69,6 @@ def power(
 
     The first run is the baseline, a file or the name of a stored one; with --baseline the only run is CANDIDATE.
     """
-    from pytest_riskguard.cli.inputs import gates_at
     from pytest_riskguard.gates.power import plan_of
     from pytest_riskguard.reports.power_table import dumps, section
 
