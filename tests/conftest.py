@@ -1,7 +1,5 @@
 """Fixtures and rules for the whole suite: which tests run, and which may be skipped."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

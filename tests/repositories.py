@@ -1,7 +1,5 @@
 """Git repositories of tests, made with plain git as a person runs it."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -5,8 +5,6 @@ change of a file. ``RISKGUARD_UPDATE_GOLDEN=1 pytest tests/...`` writes them ane
 own format, and a plugin into every pytest that our tests start; all that is needed is to compare two texts.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import math

@@ -3,8 +3,6 @@
 For tests of what an interval, a p-value or alpha* is; the defaults have tests of their own.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest_riskguard

@@ -1,7 +1,5 @@
 """``assert_not_significantly_risky`` and ``check`` on plain mappings and ``TopicScores``."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import pickle

@@ -1,7 +1,5 @@
 """What a verdict tells of documents needs the runs; without them the verdict is the same, but for that."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

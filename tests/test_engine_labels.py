@@ -1,7 +1,5 @@
 """Verdicts under what is known about labels: documents that no longer exist, grades that became binary."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A gate on a slice answers as the same gate on files that hold no other topics."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the engine checks about stored baselines besides scores: their runs, replicates and topics."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

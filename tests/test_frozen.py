@@ -1,7 +1,5 @@
 """``frozen`` beside frozen dataclasses of the standard library, which it must equal in what a user can see."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Which modules are loaded when: the plugin costs other test suites nothing, and a gate loads what it needs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Systems in memory are judged as their files are, whichever library holds them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

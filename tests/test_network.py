@@ -1,7 +1,5 @@
 """Nothing is sent or fetched: no process of riskguard opens a connection or looks up a name."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Verdicts made from others: with another option of the gate, other findings, or other fields."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from pytest_riskguard.frozen import frozen
@@ -388,10 +387,10 @@ class NoSurprise(Gate):
     of_rankings = True
 
     # what a difference of scores is asked with has no meaning here
-    alpha: float = field(default=0.0, kw_only=True)
-    level: float = field(default=0.95, kw_only=True)
-    tradeoff: Tradeoff = field(default="linear", kw_only=True)
-    missing: Missing = field(default="zero", kw_only=True)
+    alpha: float = 0.0
+    level: float = 0.95
+    tradeoff: Tradeoff = "linear"
+    missing: Missing = "zero"
     max_empty: float | None = option(
         0, _MOST, "How many queries that had results may have none; none for no limit, as for the next two."
     )

@@ -1,7 +1,5 @@
 """A small collection, and an environment that is not that of a CI service."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 It is forked from a process that has imported the package, so that it starts in a tenth of the time.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Looks at a store that changes meanwhile; whole writes are in ``test_writing``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_riskguard.baselines.atomic_folder import held_names, newest

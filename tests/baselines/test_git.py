@@ -1,7 +1,5 @@
 """The commit that is recorded with a baseline."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -3,8 +3,6 @@
 500 kills, with the figures: ``pytest -s -m nightly tests/baselines/test_kills.py``.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """What is not there, or cannot be read, is named exactly, with its reason and what to do."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_riskguard.baselines.entry import Entry

@@ -1,7 +1,5 @@
 """A baseline is stored whole or not at all, even if processes die or write at the same time."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

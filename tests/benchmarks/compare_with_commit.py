@@ -6,8 +6,6 @@ Exit statuses and the values of fields that both reports have must be equal. Sen
 only one version writes are named. The exit status is 1 where a value differs.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

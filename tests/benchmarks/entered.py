@@ -5,8 +5,6 @@ are entered (module and class bodies aside), the calls of these (each step of a 
 nest. ``--list`` names the files.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -5,8 +5,6 @@
 the entry point of the command, so that it works with other versions.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io

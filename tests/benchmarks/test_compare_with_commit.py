@@ -1,7 +1,5 @@
 """The comparison with an earlier commit finds what it is there to find."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

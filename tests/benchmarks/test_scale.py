@@ -1,7 +1,5 @@
 """The benchmark of scale on tiny files: the same means as ir_measures, and tables that the page shows."""
 
-from __future__ import annotations
-
 import importlib
 import re
 

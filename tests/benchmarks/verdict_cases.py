@@ -1,7 +1,5 @@
 """Commands whose output two versions of this package are compared by; ``compare_with_commit`` runs them."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A working folder with runs, qrels and a riskguard.yaml, and the command in this process."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Each says where it is, what was found there or expected, and what to do.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """``riskguard compare``: verdicts, exit statuses, what goes where."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What ``riskguard init`` takes the files of every tool for, by their content."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_riskguard.cli.look import planned

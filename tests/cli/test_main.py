@@ -1,7 +1,5 @@
 """What stands for a command until it is called says of it what it says itself."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``riskguard power``: plans from two runs, from scores and from a baseline alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What commands write besides the verdicts: rankings with titles, and where the systems come from."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``riskguard show`` and ``riskguard report``, and the reports of ``riskguard compare``."""
 
-from __future__ import annotations
-
 import copy
 import errno
 import json

@@ -1,7 +1,5 @@
 """What the judged commit changed about how it is judged, in real repositories of git."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

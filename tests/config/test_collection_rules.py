@@ -1,7 +1,5 @@
 """What riskguard.yaml says about the judgements as a whole, from the settings to verdicts."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``candidate: {http: ...}`` and ``{command: [...]}``: what they may hold, and what is said of anything else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ Shapes from the engines' own references: Elasticsearch 8 and OpenSearch 2 (searc
 response writer), Vespa 8 (default JSON result format), Algolia (search response), Typesense 27, Meilisearch 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any

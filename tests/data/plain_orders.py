@@ -1,7 +1,5 @@
 """The order of a topic's documents and what its rank column says, in plain Python, to compare with columns."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Runs beside judgements, made from what is in memory or from files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

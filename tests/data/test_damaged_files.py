@@ -1,7 +1,5 @@
 """Files that are damaged, or have other values than their format allows, are read, or refused by name."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator

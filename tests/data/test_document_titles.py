@@ -1,7 +1,5 @@
 """Files of titles and addresses: JSON Lines and tables, of which only what is wanted is kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every format is read to the same verdict, byte for byte, as the TREC form of the same data."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Which file is meant, and which of its parts; systems are called after their files, whatever format these have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

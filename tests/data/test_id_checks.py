@@ -1,7 +1,5 @@
 """Runs whose ids are not those of the judgements, or name other documents, and weak runs whose ids are."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

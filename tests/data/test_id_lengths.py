@@ -1,7 +1,5 @@
 """No format gives an id longer than a row of a run may be, or a text longer than a line, in however few bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

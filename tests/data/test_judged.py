@@ -1,7 +1,5 @@
 """What is kept of a run beside its judgements, compared with each topic alone in plain Python; ranks by measure."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """From the columns that a reader found to judgements: which topics are scored, several judges, rules, passages."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

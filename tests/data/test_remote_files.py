@@ -1,7 +1,5 @@
 """Files at addresses: copied whole or refused, and named by their address."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

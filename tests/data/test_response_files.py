@@ -1,7 +1,5 @@
 """Responses of engines as files: how each query is found, and that no failure is read as an empty answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """From a reader's columns to a run: what no run can hold, which order counts, the digest, and keys."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Files of per-topic scores, as tools and people write them: what is read, and what is refused with file and line."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

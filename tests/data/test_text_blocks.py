@@ -1,7 +1,5 @@
 """Columns of text read by blocks are those read line by line, or refused."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Folders in which pages for those who come from other tools begin: what these tools leave of the tutorial's shop."""
 
-from __future__ import annotations
-
 import csv
 import json
 import runpy

@@ -19,8 +19,6 @@ A comment that a rendered page does not show stands before each block that is pl
 In expected output ``...`` stands for any text of a line, and alone on a line for any number of lines.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

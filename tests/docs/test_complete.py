@@ -1,7 +1,5 @@
 """What a user can set or read is in the reference, and the reference names nothing that is not there."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

@@ -1,7 +1,5 @@
 """The pictures of the README are those of today's output."""
 
-from __future__ import annotations
-
 import runpy
 from typing import Any
 from xml.etree import ElementTree

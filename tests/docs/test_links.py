@@ -1,7 +1,5 @@
 """Links within the documentation lead somewhere."""
 
-from __future__ import annotations
-
 import os.path
 import re
 from pathlib import Path

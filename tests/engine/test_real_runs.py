@@ -1,7 +1,5 @@
 """Real runs raise no false alarm: stored, rescored and updated, on judgements as they are and honestly changed."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from collections import Counter, defaultdict

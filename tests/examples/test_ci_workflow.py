@@ -1,7 +1,5 @@
 """What teams copy into their CI, and the action: they parse, may do no more than they must, and do what they say."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The main example: its data are whole, its systems deterministic, its two candidates judged as the README says."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """The example that trains rankers: plain LambdaMART fails its gate, a safer ranker passes, and the README says so."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 ``prod`` is the search that customers use, ``synonyms`` a change that breaks queries of error codes.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

@@ -4,8 +4,6 @@ An input on which the reader crashes, hangs (10 seconds) or takes over 1 GB is w
 ``--artifacts`` names; ``--replay FILE`` reads it again.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

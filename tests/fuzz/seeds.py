@@ -1,7 +1,5 @@
 """The files that the search begins with, small and made by code: valid ones, and the forms that a file can take."""
 
-from __future__ import annotations
-
 import gzip
 from functools import cache
 

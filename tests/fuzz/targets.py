@@ -4,8 +4,6 @@ A target returns whether the input was read. Only the errors that a reader decla
 what was read and has a writer must read back as it was written.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Inputs built to look right: columns, JSON and YAML of the right kind, filled with anything; and valid ones."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Every target of the fuzzer runs: its seeds are read, and seeds with changed bytes or values are read or refused."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

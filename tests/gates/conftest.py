@@ -1,7 +1,5 @@
 """Made-up and real comparisons for the gates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

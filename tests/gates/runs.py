@@ -1,7 +1,5 @@
 """Two small runs as ranked lists, and what a verdict says of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ A program of its own, so that a test can run it with other numbers of threads: `
 gives the topics in an order drawn with seed 1.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Gates that, as the scores show, no candidate could fail: refused, or named in a warning."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

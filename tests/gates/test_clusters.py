@@ -1,7 +1,5 @@
 """Topics that hang together: estimates by topic, inference by cluster."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

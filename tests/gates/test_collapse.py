@@ -1,7 +1,5 @@
 """No topic may lose more than it may: limits, protected topics and tags, and who is named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Could a gate ever fail with so few changed topics? Warnings, power and plans have one answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """The same data give the same report, to the byte: with any number of threads, in any order, again and again."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

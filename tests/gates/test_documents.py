@@ -1,7 +1,5 @@
 """What both systems returned for a topic, and what each document that moved is worth."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

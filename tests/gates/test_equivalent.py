@@ -1,7 +1,5 @@
 """Equivalence: shown on these differences and on their negatives not to be worse than the tolerance."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every figure of a verdict on two systems, computed by hand or with SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

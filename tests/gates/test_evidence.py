@@ -1,7 +1,5 @@
 """What stands between differences and the scores whose mean is judged: trade-off, noise, weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Losses excused by replicates of the baseline: said in a warning, or refused where one is the candidate itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

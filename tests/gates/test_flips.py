@@ -1,7 +1,5 @@
 """What would flip a verdict: flip sets and alpha*, each against a slow search for the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A candidate that is the baseline's own run passes every gate, and the first line says why."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The verdict: outcome, reason, warnings, estimates, topics."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -1,7 +1,5 @@
 """Verdicts on very many topics: lists are cut and say how many they leave out, and sentences count every topic."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pytest_riskguard.data.topics import Topics

@@ -1,7 +1,5 @@
 """The burden of proof on the candidate: the lower limit must be above the tolerance."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is said to rest on unjudged documents does: against every way of judging documents of small runs."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from dataclasses import replace

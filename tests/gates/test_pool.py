@@ -1,7 +1,5 @@
 """A gate over a pool: the rule, the reference, topics' parts, clusters, churn, and what the verdict says."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

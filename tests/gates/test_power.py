@@ -1,7 +1,5 @@
 """Plans: what a gate could see, from two systems and from a baseline alone."""
 
-from __future__ import annotations
-
 import csv
 import math
 from typing import Any

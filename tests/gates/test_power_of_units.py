@@ -1,7 +1,5 @@
 """Plans for topics in clusters."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gates on real runs: TREC 2012 Web track (Indri) and Cranfield (several engines), with planted changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Topics responsible, the set that flips the verdict, alpha*."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

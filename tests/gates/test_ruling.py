@@ -1,7 +1,5 @@
 """The rule of judgement: which interval and which test must fail, few changes, few topics, explicit methods."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The comparison on the topics of one tag."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the gate would have said, had unjudged documents been judged: against scoring it all again."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What explains a verdict is the same, but for rounding, as if whole rankings were kept and scored by ir-measures."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace

@@ -1,7 +1,5 @@
 """Verdicts on runs in which equal scores are ranked in another order than the one written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

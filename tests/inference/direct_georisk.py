@@ -1,7 +1,5 @@
 """GeoRisk as its definition reads: slow, and obviously right."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slow, independent ways to the laws that the package computes fast."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

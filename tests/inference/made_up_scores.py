@@ -1,7 +1,5 @@
 """Trade-off scores of every kind that a comparison may have."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Basic, studentized, percentile and BCa limits against R's boot package (see the README beside the vectors)."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

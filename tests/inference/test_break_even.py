@@ -1,7 +1,5 @@
 """The break-even p-value against counting and simulation."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """GeoRisk in replicates, and with each topic left out, against its definition computed cell by cell."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

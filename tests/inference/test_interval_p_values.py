@@ -1,7 +1,5 @@
 """P-values against the intervals that they invert."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

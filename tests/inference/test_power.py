@@ -1,7 +1,5 @@
 """What a comparison could have seen."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

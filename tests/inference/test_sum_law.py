@@ -1,7 +1,5 @@
 """The law of a sum: of bootstrap means and of bets, against enumeration, whole numbers and draws."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

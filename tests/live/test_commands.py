@@ -1,7 +1,5 @@
 """Commands that answer queries: what they get, what they write, and that nothing of them stays."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Where live searches are imported from, in pytest and on the command line, and what is said where they are not."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

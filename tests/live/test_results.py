@@ -1,7 +1,5 @@
 """What searches of all kinds return, as ids and scores."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass

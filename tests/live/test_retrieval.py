@@ -1,7 +1,5 @@
 """Asking a live system: order, threads, time limits, tries. Events say what comes first, no clock does."""
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import io

@@ -1,7 +1,5 @@
 """Which arguments a search gets."""
 
-from __future__ import annotations
-
 import functools
 import operator
 

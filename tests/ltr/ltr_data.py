@@ -1,7 +1,5 @@
 """Small data for training: three features that matter, and a baseline that knows one of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

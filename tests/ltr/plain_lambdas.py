@@ -1,7 +1,5 @@
 """LambdaMART's gradients in plain Python: nDCG and the risk measure are recomputed after each swap."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Plain LambdaMART against LightGBM's own lambdarank, and the objectives inside LightGBM."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gradients of the objectives against plain Python, which recomputes nDCG and risk after each swap."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

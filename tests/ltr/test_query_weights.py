@@ -1,7 +1,5 @@
 """alpha' of each query as the papers write it, and T-FARO as query weights: against its objective."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

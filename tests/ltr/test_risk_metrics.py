@@ -1,7 +1,5 @@
 """Risk measures during training: values of the risk kernels, for the right queries, and early stopping on them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

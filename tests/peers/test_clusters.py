@@ -1,7 +1,5 @@
 """The examples for clusters, on real ones of this machine: with a worker killed, scores are those of one machine."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

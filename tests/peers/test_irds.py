@@ -1,7 +1,5 @@
 """Collections of ir_datasets: what is on this machine is read, and ir_datasets downloads what is not."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

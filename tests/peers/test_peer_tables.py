@@ -1,7 +1,5 @@
 """Libraries that search teams use write the files; what is read is what they hold."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

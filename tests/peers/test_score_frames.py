@@ -1,7 +1,5 @@
 """Scores of frames are those of one machine, however queries are divided, and folders of them are read as scores."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

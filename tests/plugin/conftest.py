@@ -5,8 +5,6 @@ own does. ``runpytest_subprocess`` is for what depends on the process: what it h
 terminal. ``pytest --runpytest=subprocess tests/plugin`` runs all of them in processes of their own.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import shutil

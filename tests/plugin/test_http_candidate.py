@@ -1,7 +1,5 @@
 """A search engine judged over HTTP with one block of riskguard.yaml: the help centre's, and its failures."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

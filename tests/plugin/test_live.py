@@ -1,7 +1,5 @@
 """A live candidate as its user sees it: queried in threads, named if it fails, ended by Ctrl-C."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What a person reads when a gate fails."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Reports of a pytest run: files by their names, GitHub Actions, JUnit XML."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """Python, fixture, riskguard.yaml and command line give the same verdict for the same files."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """However pytest is run, the same files give the same verdicts, byte for byte."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

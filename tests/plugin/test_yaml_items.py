@@ -1,7 +1,5 @@
 """Which gates are collected, under which names, and how they are selected."""
 
-from __future__ import annotations
-
 from fnmatch import fnmatch
 
 import pytest

@@ -4,8 +4,6 @@ The measure is AP, so that a topic's score is 1 over the rank of its relevant do
 at rank 2 everywhere (0.5); each candidate is said by the ranks at which it differs.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files about the project agree with each other: versions, addresses, commands, workflows."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

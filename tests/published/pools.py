@@ -1,7 +1,5 @@
 """The papers' tables of pools beside ours, as docs/reproduction.md shows them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from pathlib import Path

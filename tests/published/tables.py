@@ -1,7 +1,5 @@
 """The tables of docs/reproduction.md: ``python -m tests.published.tables`` writes them, and needs the real runs."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ levels of Eq. 7 into the basic interval, Eq. 3. The paper computed its intervals
 hand for seven vectors (see the README beside them).
 """
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

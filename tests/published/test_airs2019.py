@@ -4,8 +4,6 @@ R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS
 convention. The columns of ZRisk- and GeoRisk- are computed here, in the test, to show what Eq. 8 does.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

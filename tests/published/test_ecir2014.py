@@ -5,8 +5,6 @@ systems", ECIR 2014; ERR@20, 50 topics. Two of the runs, DFalah121A and irra12c,
 public ones. They are in the pool of MEAN, MEDIAN and MAX, so none of those agrees to the printed digit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What the pages on published figures show is what the tests and the study compute."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """ERR@20 of the TREC 2012 Web track: 48 submitted runs and the papers' baseline indriCASP, 50 topics."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Verdicts of every kind, for golden outputs: small, made up, the same on every machine."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable

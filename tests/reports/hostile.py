@@ -4,8 +4,6 @@
 holds text of others.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which verdicts belong together."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

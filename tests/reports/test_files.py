@@ -1,7 +1,5 @@
 """Reports in the format that their name asks for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole reports, as somebody last looked at them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hostile text is data in every sink of text: terminal, Markdown, annotations, step summary, JUnit XML, JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

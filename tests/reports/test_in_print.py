@@ -1,7 +1,5 @@
 """A verdict is printed as a card, and shown as one in a notebook."""
 
-from __future__ import annotations
-
 from pytest_riskguard import check
 from tests.reports.cases import CASES
 from tests.reports.test_hostile import Page

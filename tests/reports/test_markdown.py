@@ -1,7 +1,5 @@
 """The report as Markdown: what is said, in how much room."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

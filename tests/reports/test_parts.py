@@ -1,7 +1,5 @@
 """What a report of a plugin is made of: figures as texts, tables that fit a screen, sections in three formats."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the judged commit changed is said beside the outcome in every format, changes no verdict, and is data."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -1,7 +1,5 @@
 """Where a report comes from: collected from verdicts, written, read back, and said in a line."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

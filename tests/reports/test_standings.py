@@ -1,7 +1,5 @@
 """Several candidates in one table: who is in it, in what order, and in every format."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said of a verdict: the answer in a line, what follows it, why, and what to do next."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a loss costs against a win."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One case of the matrix: what is broken, how it is run, and the expected result."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

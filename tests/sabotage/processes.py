@@ -1,7 +1,5 @@
 """Processes with a time limit, whose memory is measured, in an environment that does not depend on the machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -6,8 +6,6 @@ three lose all of them, so that each of the gates in riskguard.yaml, and the tes
 candidate of ``IMPROVED`` is better than ``prod`` in 20 topics and changes nothing else, so that each of them passes.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs a case in a separate process and lists what is wrong with the result."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

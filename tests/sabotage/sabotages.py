@@ -3,8 +3,6 @@
 Paths are relative to the project. ``on_text`` and ``on_bytes`` make a sabotage of any function of a file's content.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

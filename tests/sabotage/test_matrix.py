@@ -4,8 +4,6 @@
 ``RISKGUARD_SABOTAGE`` names.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import zlib

@@ -1,7 +1,5 @@
 """Past releases under several alphas: answers are the gates' own, and the price of an alpha follows from them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A package of somebody else, in a folder as an installer would leave it: one of everything that can be added."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 MODULE = '''

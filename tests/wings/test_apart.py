@@ -1,7 +1,5 @@
 """Wings stand apart: the core imports none of them, and finds them as it finds the plugins of others."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A package of somebody else adds a command, a format, a measure and a report, and receives every verdict."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

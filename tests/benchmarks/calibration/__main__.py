@@ -4,8 +4,6 @@ Run from the checkout: ``python -m tests.benchmarks.calibration``. ``--write`` p
 docs/data/calibration as CSV files, where the pages find them. ``--quick`` takes a minute or two.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 

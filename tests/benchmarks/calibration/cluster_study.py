@@ -10,8 +10,6 @@ within a cluster, as Student's t with 5 degrees of freedom; *lattice* ones are m
 rare that they are offset.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache

@@ -5,8 +5,6 @@ some topics further, and what it does not move stays. Or, as if systems were dra
 variance is common to all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 

@@ -4,8 +4,6 @@ A family is some gates on disjoint topics, as slices are, or on the same topics,
 gate has n topics, of which m changed; its true URisk is 0, but for the first gate of a family that is to see a loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 

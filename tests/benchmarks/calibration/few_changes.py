@@ -5,8 +5,6 @@ of unequal size. At the boundary, a true URisk of minus the tolerance (or for ``
 gate's own rule should err in 2.5% of them at most. Beside that rule stand those it was compared with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

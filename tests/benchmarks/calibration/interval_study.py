@@ -4,8 +4,6 @@ Intervals and rules are those of the package. Only the studentized interval is s
 all data sets of a row share: for each data set on its own the package takes far more care, and time.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

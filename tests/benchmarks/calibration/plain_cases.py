@@ -4,8 +4,6 @@ Each case is a change as one would tell it to a colleague. It is drawn again and
 by the gates of ``POLICY``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -10,8 +10,6 @@ drawn from Beta(1.2, 2) and are Beta(10 m, 10 (1 - m)) for each system (the stud
 heavier tails, or m moved by a normal number of deviation 0.1 and clipped to [0, 1].
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

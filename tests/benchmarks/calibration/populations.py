@@ -9,8 +9,6 @@ References
 J. Urbano, T. Nagler, "Stochastic simulation of test collections: evaluation scores", SIGIR 2018.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """The simulations behind docs/explanation/calibration.md, by the names of their tables."""
 
-from __future__ import annotations
-
 from tests.benchmarks.calibration import (
     cluster_study,
     drift_study,

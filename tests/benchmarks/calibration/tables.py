@@ -1,7 +1,5 @@
 """Studies and their tables of shares, as CSV files of the docs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

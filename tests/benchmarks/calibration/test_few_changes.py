@@ -1,7 +1,5 @@
 """The simulation by the number of changes: populations have the URisk that they say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The calibration study: its process, its tables on the page, and what others found for the same cells."""
 
-from __future__ import annotations
-
 import csv
 import re
 

@@ -1,7 +1,5 @@
 """What the tables show: every rule of a gate is near its level, or errs on the side that is promised."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pytest_riskguard.gates.kinds import NoDrift

@@ -1,7 +1,5 @@
 """What a search lead would stop is stopped by the default gates, and what one would ship passes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every table of the study can be made again, and agrees with what the docs show."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.benchmarks.calibration.studies import STUDIES

@@ -10,8 +10,6 @@ score both runs, and a script that scores them in one process. formats: one run,
 several formats. Files are generated in --folder and kept there (2 GB).
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

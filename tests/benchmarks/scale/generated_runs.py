@@ -5,8 +5,6 @@ changes everywhere; in one topic of ten the relevant documents fall down the ran
 little, so that the mean hardly moves. The same arguments give the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 This module imports nothing large: on Linux a process begins with the peak memory of the one that started it.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

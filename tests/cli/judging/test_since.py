@@ -1,7 +1,5 @@
 """``baseline:`` of a gate that looks back: stored baselines, and the runs that they held earlier."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

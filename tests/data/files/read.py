@@ -1,7 +1,5 @@
 """Files of nested formats, as tests write and read them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

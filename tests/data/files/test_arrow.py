@@ -1,7 +1,5 @@
 """Parquet, Arrow and Feather: columns of ids and numbers; what is damaged or packed too well is refused."""
 
-from __future__ import annotations
-
 import io
 import random
 import resource

@@ -1,7 +1,5 @@
 """JSON Lines with named keys: many lines are read at once, and say the same as one by one."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Files of tools in which documents are judged, in other forms than the usual ones: read, or refused with a place."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files of retrieval libraries: what is refused, where, and why."""
 
-from __future__ import annotations
-
 import json
 import sys
 

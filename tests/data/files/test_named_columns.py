@@ -1,7 +1,5 @@
 """Tables with named columns: which column holds what, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

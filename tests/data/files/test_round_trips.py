@@ -1,7 +1,5 @@
 """What formats with names or keys write, whatever ids, texts and numbers there are, is read again as it was."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

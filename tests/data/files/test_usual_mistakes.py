@@ -1,7 +1,5 @@
 """Files as people save them by mistake: each message says what to do."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_riskguard.data.qrels import read_qrels

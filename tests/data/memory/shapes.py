@@ -1,7 +1,5 @@
 """One small data set in every shape that Python programs have it in; the libraries make their own objects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple

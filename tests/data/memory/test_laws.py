@@ -1,7 +1,5 @@
 """Laws: the shape of data in memory, and the order of their rows, change neither rankings nor digests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Per-topic scores in memory: as libraries compute them, under ir-measures' names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ir_measures

@@ -1,7 +1,5 @@
 """Grades as measures take them: gains that need not be whole, a scale, and labels that a setting makes binary."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Measures that a team has itself: a function of one query's ranking, and a column of its table of scores."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Twenty runs on Cranfield and eight of TREC 2012 Web, against values that other tools computed."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import itertools

@@ -1,7 +1,5 @@
 """Values of measures against ir-measures' own providers and the definitions, topic by topic."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence

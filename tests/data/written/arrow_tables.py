@@ -1,7 +1,5 @@
 """Parquet, Arrow and Feather: the columns of ir_measures, ranx and PyTerrier."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from functools import partial

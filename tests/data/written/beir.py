@@ -1,7 +1,5 @@
 """BEIR: ``qrels/test.tsv`` and ``queries.jsonl``."""
 
-from __future__ import annotations
-
 from tests.data.world import Case, World, rows
 from tests.data.written.json_lines import lines
 from tests.data.written.named_columns import table

@@ -1,7 +1,5 @@
 """Responses of search engines as a team keeps them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """JSON Lines with named keys, and a JSON list of the same objects."""
 
-from __future__ import annotations
-
 import json
 
 from tests.data.world import Case, World, rows

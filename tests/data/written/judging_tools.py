@@ -1,7 +1,5 @@
 """Files of the tools in which documents are judged: Quepid, OpenSearch's Workbench, ``_rank_eval``, RRE."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

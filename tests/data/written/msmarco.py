@@ -1,7 +1,5 @@
 """MS MARCO's runs: three columns without a header, and ColBERT's, which add the score."""
 
-from __future__ import annotations
-
 from tests.data.world import Case, World
 
 

@@ -1,7 +1,5 @@
 """MTEB: ``<task>_predictions.json``, with subsets and, as older versions wrote it, without."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

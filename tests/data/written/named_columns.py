@@ -1,7 +1,5 @@
 """Tables whose header names the columns."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """JSON as ranx and pytrec_eval write it."""
 
-from __future__ import annotations
-
 import json
 
 from tests.data.world import Case

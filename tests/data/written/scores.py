@@ -1,7 +1,5 @@
 """Per-topic scores as evaluation tools print or save them."""
 
-from __future__ import annotations
-
 import json
 
 from tests.data.world import Case, World

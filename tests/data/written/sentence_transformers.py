@@ -1,7 +1,5 @@
 """sentence-transformers: ``Information-Retrieval_evaluation_<name>_predictions_<score>.jsonl``."""
 
-from __future__ import annotations
-
 from tests.data.world import Case, World
 from tests.data.written.json_lines import lines
 

@@ -1,7 +1,5 @@
 """Tables with tabs: topics without quotes, judgements and rankings with named columns."""
 
-from __future__ import annotations
-
 from tests.data.world import Case, World, rows
 from tests.data.written.named_columns import table
 

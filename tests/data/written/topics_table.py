@@ -1,7 +1,5 @@
 """Topics as a table with tabs."""
 
-from __future__ import annotations
-
 from tests.data.world import Case
 
 CASES = (Case("tsv", "topics", "queries.tsv", lambda world: world.topics),)

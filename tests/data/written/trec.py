@@ -1,7 +1,5 @@
 """TREC's own formats."""
 
-from __future__ import annotations
-
 from tests.data.world import Case
 
 CASES = (

@@ -4,8 +4,6 @@ What each engine refuses, the server refuses in the same words: another index, a
 A test can have the next responses replaced (``Server.instead``).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """Engines that are asked over HTTP, each in its own words, over a real index on loopback."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

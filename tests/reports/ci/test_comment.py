@@ -1,7 +1,5 @@
 """The comment on a pull request: pending, a verdict or none, always about a named commit, never too long."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page in a real browser, opened from disk: nothing but the page is asked for, and all of it can be used."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

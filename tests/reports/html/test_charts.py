@@ -1,7 +1,5 @@
 """Charts: which there are, that they show a verdict's own figures where they stand, and that labels stay apart."""
 
-from __future__ import annotations
-
 import json as plain_json
 import math
 import random

@@ -1,7 +1,5 @@
 """The page as text: what it holds, how large it is, what it allows itself."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

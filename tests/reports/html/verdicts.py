@@ -1,7 +1,5 @@
 """Made-up verdicts with all that a page can show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """A verdict as text: what is said, and that no data can say anything else."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The table of all gates at the end of a run."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

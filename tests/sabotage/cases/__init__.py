@@ -4,8 +4,6 @@ An entry has the fields of ``Case``. ``breaks`` lists sabotages by their names i
 ``NAME`` alone, or ``{NAME: arguments}`` of the function that makes one. ``ways`` are words of ``case``.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache

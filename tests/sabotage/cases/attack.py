@@ -1,7 +1,5 @@
 """Data made to mislead: what an attacker who knows riskguard would put into a pull request."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.sabotage.case import Sabotage

@@ -1,7 +1,5 @@
 """What reports say of documents and systems: titles, addresses. None of it may hide or change a verdict."""
 
-from __future__ import annotations
-
 from tests.sabotage.case import Sabotage
 from tests.sabotage.sabotages import CONFIG, replace_text
 

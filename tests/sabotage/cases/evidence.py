@@ -1,7 +1,5 @@
 """What a verdict rests on went missing, was cut or diluted: none of it may turn the planted regression green."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

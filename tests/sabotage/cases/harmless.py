@@ -1,7 +1,5 @@
 """Honest use, which must stay green; and the regression under the same use, which must stay red."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

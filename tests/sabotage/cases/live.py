@@ -1,7 +1,5 @@
 """Candidates that are queried live: searches that end, come late, change or flood the run."""
 
-from __future__ import annotations
-
 from tests.sabotage.case import Sabotage
 from tests.sabotage.sabotages import CONFIG, replace_text, write
 

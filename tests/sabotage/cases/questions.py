@@ -1,7 +1,5 @@
 """Questions that have only one answer: gates that cannot fail, and the same thing on both sides."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs that can be read, but whose ids or order are not what they seem."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Files that are not regular, exhaust a reader, or hold numbers and text that no program reads."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of per-topic scores on both sides: ``compare --scores``, and ``riskguard.scores`` of the fixture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.sabotage.case import Sabotage

@@ -1,7 +1,5 @@
 """The pytest session: gates that are left out, crash, are run again or hide, and reports that must say so."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

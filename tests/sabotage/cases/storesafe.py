@@ -1,7 +1,5 @@
 """Attempts to make a store read, run or delete something: only what riskguard wrote is read or deleted."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Stores that lie although every digest fits, judgements that shrink, and commands that replace baselines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.sabotage.case import Sabotage

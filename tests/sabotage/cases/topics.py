@@ -1,7 +1,5 @@
 """Topics files: query texts, tags and weights."""
 
-from __future__ import annotations
-
 from tests.sabotage.case import Sabotage
 from tests.sabotage.sabotages import (
     CONFIG,

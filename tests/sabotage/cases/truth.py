@@ -1,7 +1,5 @@
 """Claims of a stored baseline that can be checked: its run, its name, its topics and its judgements."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 
