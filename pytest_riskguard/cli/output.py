@@ -35,13 +35,12 @@ STDOUT = Path("-")
 def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
     """``--output``, repeatable, handed over as ``outputs``, an ``Outputs``.
 
-    ``what`` is written, such as "the figures"; ``suffixes`` are more of them; with ``.md`` they are those of
-    reports of verdicts.
+    ``what`` is written, such as "the figures"; ``suffixes`` are those of reports of verdicts.
     """
     known = ", ".join((".json", ".html (needs the extra [report])", *suffixes))
     help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
     option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
-    return grouped("outputs", partial(Outputs, of_verdicts=".md" in suffixes), option)
+    return grouped("outputs", partial(Outputs, of_verdicts=bool(suffixes)), option)
 
 
 @frozen

@@ -107,7 +107,10 @@ class GateLog:
             test.message = getattr(crash, "message", "").partition("\n")[0]
         if carried is not None:
             test.failures = carried["failures"]
-            test.verdicts += map(self._received, carried["verdicts"])
+            test.verdicts += (
+                self._judged[one] if isinstance(one, int) else _as_verdict(json.loads(one))
+                for one in carried["verdicts"]
+            )
         if report.when == _CRASHED:
             test.ended = "crashed"
             test.crashes, test.failures = test.crashes + 1 + test.failures, 0
@@ -117,9 +120,6 @@ class GateLog:
             test.ended = XFAILED if hasattr(report, "wasxfail") else "skipped"
         elif report.when == "call":
             test.ended = "lost" if carried is None else "passed"
-
-    def _received(self, verdict: int | str) -> Verdict:
-        return self._judged[verdict] if isinstance(verdict, int) else _as_verdict(json.loads(verdict))
 
     def by_test(self) -> list[tuple[str, Verdict]]:
         """Each verdict with the test that asked for it, sorted by test."""

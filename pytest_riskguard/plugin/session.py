@@ -21,6 +21,7 @@ from pytest_riskguard.text import listed
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.advice import Reader
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
@@ -46,6 +47,14 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
         keep_in = folders([config.invocation_params.dir / path for path in reports])
         engines[settings.path] = engine_of(settings, report=bool(reports), keep_in=keep_in)
     return engines[settings.path]
+
+
+def reader_for(config: pytest.Config, path: Path) -> Reader:
+    """Who reads verdicts about a riskguard.yaml, and in the first JSON report that is written, as it was typed."""
+    from pytest_riskguard.engine.advice import Reader
+
+    report = next((path for path in config.getoption("riskguard_report") if path.lower().endswith(".json")), None)
+    return Reader.of_config(path, config.invocation_params.dir, config.rootpath, report=report)
 
 
 class RiskguardSession:
@@ -101,7 +110,12 @@ class RiskguardSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record which gates are left."""
         selected = {item.nodeid for item in session.items}
-        roll = [_known(item, is_selected=item.nodeid in selected) for item in self._items]
+        roll = list[KnownGate]()
+        for item in self._items:
+            line, became = item.location[1], getattr(item, "became", "not_run")
+            if became != "broken" and item.nodeid not in selected:
+                became = "deselected"
+            roll.append(KnownGate(item.nodeid, None if line is None else line + 1, became, 0, ()))
         if self.is_worker:
             self.config.workeroutput[ROLL] = [asdict(entry) for entry in roll]  # type: ignore[attr-defined]
         else:
@@ -266,8 +280,9 @@ class RiskguardSession:
         named = comparisons.by_service(self.verdicts, self.gates)
         judged = [(test, verdict) for (test, _), verdict in zip(self.log.by_test(), named, strict=True)]
         shown = [(test, verdict) for test, verdict in judged if not (quiet and _is_fine(verdict))]
-        if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
-            shown = []
+        failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
+        if len(shown) == 1 and not shown[0][1].passed and shown[0][0] in failed:
+            shown = shown if self.config.getoption("tbstyle") == "no" else []  # it is on the screen already
         left_out = set() if self.problems else self._left_out()
         unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
         changes = self.policy_changes if self.log.by_test() else ()
@@ -311,11 +326,6 @@ class RiskguardSession:
             return {"deselected", "not_collected"}
         return {"not_collected"} if self.config.getoption("riskguard_no_yaml") else set()
 
-    def _has_shown(self, test: str, verdict: Verdict, terminalreporter: pytest.TerminalReporter) -> bool:
-        """Whether the failure of this gate is on the screen already."""
-        failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
-        return not verdict.passed and test in failed and self.config.getoption("tbstyle") != "no"
-
 
 def _is_fine(verdict: Verdict) -> bool:
     """Whether a verdict lets the change go without care, and rests on nothing that has changed."""
@@ -327,11 +337,3 @@ def _is_fine(verdict: Verdict) -> bool:
 def _is_gate(item: pytest.Item) -> bool:
     """Whether a test is a gate: one of a gate file, or one that uses the fixture."""
     return "riskguard" in getattr(item, "fixturenames", ()) or hasattr(item, "became")
-
-
-def _known(item: pytest.Item, *, is_selected: bool) -> KnownGate:
-    line = item.location[1]
-    became = getattr(item, "became", "not_run")
-    if became != "broken" and not is_selected:
-        became = "deselected"
-    return KnownGate(item.nodeid, None if line is None else line + 1, became, 0, ())
