@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 MEASURE = f"RBO@{DEPTH}"
 #: The most topics whose rankings a report has.
 MAX_SHOWN = 50
-#: A baseline may leave this share of the queries, or one, to the candidate.
-FEW = 0.05
+#: A baseline may leave this share of the queries, or one, to the candidate: people also ask what nothing answers.
+FEW = 0.25
 
 
 def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTitles) -> Verdict:
