@@ -114,9 +114,7 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     """
     import difflib
 
-    lowered: dict[str, str] = {}
-    for candidate in known:
-        lowered.setdefault(candidate.lower(), candidate)  # the first of spellings that differ only in case
+    lowered = {one.lower(): one for one in reversed([*known])}  # the first of spellings that differ only in case
     close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=cutoff)
     return lowered[close[0]] if close else None
 

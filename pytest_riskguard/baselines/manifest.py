@@ -33,7 +33,7 @@ def name_problem(name: str) -> str | None:
 
 def now() -> str:
     """The time, UTC, to the second; the store has no other clock."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def versions(providers: Iterable[str]) -> dict[str, str]:

@@ -164,8 +164,8 @@ class Store:
         """Score a run and keep it under a new name; a ``Run`` is what a live system has just answered."""
         check_name(name)
         with self._reading():
-            is_taken = atomic_folder.newest(self.root, name) is not None
-        if is_taken:
+            newest = atomic_folder.newest(self.root, name)
+        if newest is not None:
             given = "" if isinstance(run, Run) else f" {shlex.quote(GivenFile.of(run).path.as_posix())}"
             raise UsageError(
                 f"{self.root / name}: a baseline of that name already exists",

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
+from pytest_riskguard.cli.inputs import Inputs, system_options
 from pytest_riskguard.cli.judge_next import judging_table
 from pytest_riskguard.cli.main import ExitStatus
-from pytest_riskguard.cli.options import place_words, system_options
+from pytest_riskguard.cli.options import place_words
 from pytest_riskguard.cli.output import Outputs, ensure_apart, output_options, typed_command, write_text
 from pytest_riskguard.engine.question import Stored
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import clean, counted
-
-if TYPE_CHECKING:
-    from pytest_riskguard.cli.inputs import Inputs
 
 #: What the list of pairs is called where nobody named it.
 TABLE = "to-judge.tsv"
@@ -28,7 +26,7 @@ TABLE = "to-judge.tsv"
     "BASELINE CANDIDATE", "format", "ties", metavar="BASELINE CANDIDATE", scores=False, first=2, judged=False
 )
 @click.option("--slice", metavar="TAG=VALUE", help="Compare only the queries with this tag. Needs a topics file.")
-@output_options("the report", ".tsv (the documents to judge first)", of_verdicts=False)
+@output_options("the report, or with the suffix .tsv the documents to judge first,")
 def diff(inputs: Inputs, outputs: Outputs, slice: str | None) -> ExitStatus:
     """Show what changed between two runs, without judgements.
 
@@ -41,33 +39,31 @@ def diff(inputs: Inputs, outputs: Outputs, slice: str | None) -> ExitStatus:
     outputs.withdraw()
     if not (inputs.named_baselines and len(inputs.runs) == 1):
         raise UsageError("expected two runs, as in riskguard diff BASELINE CANDIDATE")
-    tables = [path for path in outputs.paths if path.suffix.lower() == ".tsv"]
-    for path in tables:
-        ensure_apart(path, *inputs.files)
-    outputs = replace(outputs, paths=tuple(path for path in outputs.paths if path not in tables))
+    table = next((path for path in outputs.paths if path.suffix.lower() == ".tsv"), None)
+    ensure_apart(table, *inputs.files)
+    outputs = replace(outputs, paths=tuple(path for path in outputs.paths if path != table))
     outputs.check(*inputs.files)
     difference = inputs.engine.difference(slice, *inputs.baselines, *inputs.candidates)
-    for path in tables:
-        write_text(judging_table(difference.to_judge, difference.queries, ("grade",)), path)
-    step = _step(difference.to_judge, str(tables[0]) if tables else None, inputs)
+    if table is not None:
+        write_text(judging_table(difference.to_judge, difference.queries, ("grade",)), table)
+    step = _step(difference.to_judge, table, inputs)
     topics = inputs.engine.sources.topics
     shown, page = (section(difference, topics, step, page=page) for page in (False, True))
     return outputs.finish(shown, dumps(difference), page=page)
 
 
-def _step(pairs: list[tuple[str, str]], table: str | None, inputs: Inputs) -> str:
+def _step(pairs: list[tuple[str, str]], table: Path | None, inputs: Inputs) -> str:
     """How to get from here to a verdict."""
     sources, (baseline,) = inputs.engine.sources, inputs.baselines
-    number = counted(len({topic for topic, _ in pairs}), "query", "queries")
-    lists = clean(table) if table else f"`{typed_command()} -o {TABLE}`"
+    lists = clean(str(table)) if table else f"`{typed_command()} -o {TABLE}`"
     judge, qrels = "Judge", list[str]()
     if not sources.is_judged:
         judge = "Fill in its column grade (0: not relevant, 1: relevant), then judge"
-        qrels = ["--qrels", table or TABLE]
+        qrels = ["--qrels", str(table or TABLE)]
     commands = [["compare", *(run.text for run in (*inputs.named_baselines, *inputs.runs)), *place_words("compare")]]
     if isinstance(baseline, Stored) and not sources.store_of(baseline).manifest(baseline.name).is_judged:
         commands.insert(0, ["baseline", "rescore", baseline.name, *place_words("rescore")])
     return (
-        f"{lists} lists {counted(len(pairs), 'document')} of {number}, first results first. {judge} the change with "
+        f"{lists} lists {counted(len(pairs), 'document')}, first results first. {judge} the change with "
         + " and ".join(f"`{shlex.join(['riskguard', *words, *qrels])}`" for words in commands)
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from math import fsum, log2
+from math import log2
+from statistics import fmean
 
 from pytest_riskguard.frozen import frozen
 
@@ -81,7 +82,7 @@ def change(topic: str, before: tuple[str, ...], after: tuple[str, ...]) -> Chang
     ranks = range(1, max(len(before), len(after)) + 1)
     shared = [len({*before[:rank]} & {*after[:rank]}) / rank for rank in ranks]
     weights = [PATIENCE**rank for rank in ranks]
-    rbo = fsum(weight * share for weight, share in zip(weights, shared, strict=True)) / fsum(weights)
+    rbo = fmean(shared, weights)
     if not (before and after):
         what = [EMPTY if before else NEW]
     else:
@@ -111,8 +112,7 @@ class Difference:
     @cached_property
     def queries(self) -> Mapping[str, str]:
         """The texts of queries, as far as they are known."""
-        known = {**self.before.queries, **self.after.queries}
-        return {one.topic: known[one.topic] for one in self.changes if one.topic in known}
+        return {**self.before.queries, **self.after.queries}
 
     @cached_property
     def cause(self) -> str:

@@ -15,7 +15,7 @@ from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.families import adjusted_by_draws
 from pytest_riskguard.gates.findings import Slice
-from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
+from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice, single_slice
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.families import holm
@@ -43,7 +43,7 @@ def within(systems: Sequence[System], asked: str, tags: Tags) -> list[System]:
 
     ``DataError`` (``no_common_topic``) if one has no topic of it, ``ValueError`` if none has.
     """
-    tag, value = parse_slice(asked)
+    tag, value = single_slice(asked)
     inside = {topic for topic, of_topic in tags.items() if of_topic.get(tag) == value}
     for scores in systems:
         if inside.isdisjoint(scores.topics):

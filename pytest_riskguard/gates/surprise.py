@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import DataError
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 MEASURE = f"RBO@{DEPTH}"
 #: The most topics whose rankings a report has.
 MAX_SHOWN = 50
-#: A baseline may leave this share of the queries, or one, to the candidate.
-FEW = 0.05
+#: A baseline may leave this share of the queries, or one, to the candidate: people also ask what nothing answers.
+FEW = 0.25
 
 
 def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTitles) -> Verdict:
@@ -45,8 +46,8 @@ def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTit
     limits = {limit: most for limit in LIMITED if (most := gate.most(limit, n)) is not None}
     beyond = {limit: {one.topic for one in found if _is_beyond(gate, limit, one)} for limit in limits}
     broken = [limit for limit, most in limits.items() if len(beyond[limit]) > most]
-    worst = set[str]().union(*(beyond[limit] for limit in broken))
-    shown = [one for one in difference.changed if one.topic in worst] or difference.changed
+    exceeds = {one.topic: tuple(limit for limit in broken if one.topic in beyond[limit]) for one in found}
+    shown = [one for one in found if exceeds[one.topic]] or difference.changed
     rows = [
         ResponsibleTopic(
             one.topic,
@@ -57,11 +58,11 @@ def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTit
             contribution=(one.rbo - 1.0) / n,
             share=None,
             flagged=False,
-            exceeds=tuple(limit for limit in broken if one.topic in beyond[limit]),
+            exceeds=exceeds[one.topic],
         )
         for one in shown
     ]
-    mean, why = sum(one.rbo for one in found) / n, difference.cause if broken else ""
+    mean, why = fmean(one.rbo for one in found), difference.cause if broken else ""
     empty, changed = tuple(sorted(one.topic for one in found if EMPTY in one.what)), len(difference.changed)
     lists = {"responsible_topics": len(rows), "missing_in_candidate": len(empty)}
     left_out = {name: size - MAX_LISTED for name, size in lists.items() if size > MAX_LISTED}

@@ -98,6 +98,12 @@ def _retrieved(collection: Engine, search: Search, asking: Queried) -> Run:
     """The answers for all topics; ``DataError`` if some of them have another first result when asked again."""
     wanted = _wanted(collection)
     answers = retrieve(search, wanted, asking)
+    if not any(answers.values()):
+        raise DataError(
+            f"the search returned nothing for {counted(len(wanted), 'query', 'queries')}",
+            reason="bad_run",
+            remedy="look whether its index is there, and whether it gets the text of a query",
+        )
     topics, size = list(wanted), min(ASK_TWICE, len(wanted))
     sample = {topic: wanted[topic] for topic in (topics[n * len(topics) // size] for n in range(size))}  # spread
     again = retrieve(search, sample, asking)

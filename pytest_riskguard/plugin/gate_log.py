@@ -91,7 +91,10 @@ class GateLog:
         self._judged += self.waiting
         verdicts: list[Any] = list(range(first, len(self._judged)))
         if is_worker:
-            verdicts = [json.dumps(_as_plain(verdict)) for verdict in self.waiting]
+            verdicts = [
+                json.dumps(one.to_dict() | {key: to_plain(getattr(one, key)) for key in BESIDE})
+                for one in self.waiting
+            ]
         self.waiting.clear()
         setattr(report, CARRIED, {"verdicts": verdicts, "failures": failures})
 
@@ -161,13 +164,8 @@ CARRIED = "riskguard"
 BESIDE = ("origins", "commands")
 
 
-def _as_plain(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON, with what that leaves out."""
-    return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE}
-
-
 def _as_verdict(data: dict[str, Any]) -> Verdict:
-    """The verdict that ``_as_plain`` wrote."""
+    """The verdict that ``attach`` wrote."""
     from pytest_riskguard.gates.verdict import Commands, Origins, Verdict
 
     beside: dict[str, Any] = {

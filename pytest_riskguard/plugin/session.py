@@ -223,12 +223,10 @@ class RiskguardSession:
         problems: list[str] = []
         paths = self.config.getoption("riskguard_report")
         if paths:
-            from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports import files
-            from pytest_riskguard.reports.provenance import provenance_of
+            from pytest_riskguard.reports.provenance import dated
 
-            build, shown = this_build(self.config.rootpath), self.report.shown.verdicts
-            report = self.report._replace(provenance=provenance_of(shown, build, report_date()))
+            report = dated(self.report, self.config.rootpath)
         for path in paths:
             try:
                 files.write(self.config.invocation_params.dir / path, report)
@@ -280,11 +278,15 @@ class RiskguardSession:
         """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
         quiet = self.config.get_verbosity() < 0
         named = comparisons.by_service(self.verdicts, self.gates)
-        judged = [(test, verdict) for (test, _), verdict in zip(self.log.by_test(), named, strict=True)]
-        shown = [(test, verdict) for test, verdict in judged if not (quiet and _is_fine(verdict))]
-        failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
-        if len(shown) == 1 and not shown[0][1].passed and shown[0][0] in failed:
-            shown = shown if self.config.getoption("tbstyle") == "no" else []  # it is on the screen already
+        shown = [
+            (test, verdict)
+            for (test, _), verdict in zip(self.log.by_test(), named, strict=True)
+            if not (quiet and _is_fine(verdict))
+        ]
+        if len(shown) == 1 and self.config.getoption("tbstyle") != "no":
+            failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
+            # what failed alone is on the screen already
+            shown = [(test, verdict) for test, verdict in shown if verdict.passed or test not in failed]
         left_out = set() if self.problems else self._left_out()
         unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
         changes = self.policy_changes if self.log.by_test() else ()
@@ -297,8 +299,9 @@ class RiskguardSession:
         screen = run_context.current().screen
 
         def write(*texts: str, **markup: bool) -> None:
-            for line in (line for text in texts for line in textwrap.wrap(text, width=max(screen.width, 40))):
-                terminalreporter.line(line, **markup)
+            for text in texts:
+                for line in textwrap.wrap(text, width=max(screen.width, 40)):
+                    terminalreporter.line(line, **markup)
 
         if shown:
             colour = self.config.get_terminal_writer().hasmarkup  # pytest knows what --color and NO_COLOR want

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
+from statistics import fmean
 from typing import Any
 
 from pytest_riskguard.data.topics import Topics
@@ -68,11 +69,11 @@ def section(difference: Difference, topics: Topics | None, step: str, *, page: b
 
 def _figures(changes: Sequence[Change]) -> dict[str, Any]:
     """The figures of some queries."""
-    number, found = len(changes), Counter(word for one in changes for word in one.what)
+    found = Counter(word for one in changes for word in one.what)
     return {
-        "queries": number,
-        "mean_overlap": sum(one.overlap for one in changes) / number,
-        "mean_rbo": sum(one.rbo for one in changes) / number,
+        "queries": len(changes),
+        "mean_overlap": fmean(one.overlap for one in changes),
+        "mean_rbo": fmean(one.rbo for one in changes),
         "counts": {word: found[word] for word in HAPPENED},
     }
 

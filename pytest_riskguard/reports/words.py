@@ -297,7 +297,8 @@ def _lost(card: Card) -> _Line:
         return _Line("too few changes to show a lower mean", counts)
     if (group := card.group) is not None and verdict.slice is None:  # figures of a slice are about all its topics
         of_group = f"{len(card.members(group))} of {group.count} lost"
-        return _Line("{}={} queries got worse", [of_group, mean, tolerated], (group.tag, group.value))
+        of_all = mean.replace("the mean", "the mean of all", 1)
+        return _Line("{}={} queries got worse", [of_group, of_all, tolerated], (group.tag, group.value))
     if len(lost) == 1 or (lost and (lost[0].share or 0.0) >= MOST):
         return _Line("{} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
     if verdict.slice is not None and lost:
@@ -354,7 +355,7 @@ def fault(verdict: Verdict) -> str:
 #: What became of queries, and where that points.
 _FATES: dict[Fate, tuple[str, str]] = {
     "empty": ("{} found nothing", "how such queries are parsed"),
-    "gone": ("{} lost the best document", "the index, or a filter"),
+    "gone": ("{} lost the best document", "query parsing, filters and the index"),
     "lower": ("in {} the best document ranks lower", "the ranking"),
 }
 

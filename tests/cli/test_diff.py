@@ -201,8 +201,9 @@ def test_a_live_candidate_is_asked_each_query_of_the_topics_file(command, stored
         ("diff prod.run", 2, "expected two runs"),
         ("diff prod.run nosuch.run", 3, "nosuch.run: no such file"),
         ("diff prod.run candidate.run -o prod.run", 2, "prod.run would overwrite"),
-        ("diff prod.run candidate.run -o candidate.tsv -o x.md", 2, "expected .json or .html"),
+        ("diff prod.run candidate.run -o list.tsv -o x.md", 2, "expected .json or .html"),
         ("diff prod.run candidate.run --slice lang=de", 2, "there is none; give --topics"),
+        ("diff prod.run candidate.run --topics topics.tsv --slice lang", 2, "expected TAG=VALUE, found 'lang'"),
         ("baseline add prod prod.run", 2, "no qrels: give --qrels"),
     ],
 )

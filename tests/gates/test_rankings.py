@@ -47,12 +47,6 @@ def test_a_swap_at_the_top_weighs_more_than_one_at_the_end():
     assert (top.what, end.what) == (("other first result",), ())
 
 
-def test_a_cut_ranking_is_a_change():
-    cut = change(TEN, TEN[:3])
-    assert (cut.overlap, cut.what) == (0.3, ("shorter",))
-    assert cut.rbo < 0.75
-
-
 def test_an_empty_answer_is_empty_not_shorter_and_an_answer_to_another_query_is_new():
     assert (change("ab", "").what, change("", "a").what) == (("empty",), ("new",))
 
