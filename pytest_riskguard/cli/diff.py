@@ -5,20 +5,17 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from pytest_riskguard.cli.inputs import Inputs, system_options
 from pytest_riskguard.cli.judge_next import judging_table
 from pytest_riskguard.cli.main import ExitStatus
-from pytest_riskguard.cli.options import place_words, system_options
+from pytest_riskguard.cli.options import place_words
 from pytest_riskguard.cli.output import Outputs, ensure_apart, output_options, typed_command, write_text
 from pytest_riskguard.engine.question import Stored
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import clean, counted
-
-if TYPE_CHECKING:
-    from pytest_riskguard.cli.inputs import Inputs
 
 #: What the list of pairs is called where nobody named it.
 TABLE = "to-judge.tsv"

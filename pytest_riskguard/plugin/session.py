@@ -223,12 +223,10 @@ class RiskguardSession:
         problems: list[str] = []
         paths = self.config.getoption("riskguard_report")
         if paths:
-            from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports import files
-            from pytest_riskguard.reports.provenance import provenance_of
+            from pytest_riskguard.reports.provenance import dated
 
-            build, shown = this_build(self.config.rootpath), self.report.shown.verdicts
-            report = self.report._replace(provenance=provenance_of(shown, build, report_date()))
+            report = dated(self.report, self.config.rootpath)
         for path in paths:
             try:
                 files.write(self.config.invocation_params.dir / path, report)

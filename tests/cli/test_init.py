@@ -240,8 +240,13 @@ def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(command, f
     assert command("baseline list").status == 0
 
 
-def test_what_is_named_and_is_not_there_is_said(command):
+def test_what_is_typed_is_told_from_what_was_found(command):
     ended = command("init -o new.yaml --qrels nowhere.txt --candidate nothing:search")
     assert ended.status == 0
-    assert "judgements: nowhere.txt (not there yet)" in ended.out
-    assert "candidate: nothing:search (no file here has it)" in ended.out
+    assert "judgements: nowhere.txt (as typed)" in ended.out
+    assert "candidate: nothing:search (as typed)" in ended.out
+
+
+def test_a_file_that_cannot_be_made_is_a_mistake(command):
+    ended = command(f"init -o {'a' * 300}")
+    assert (ended.status, "File name too long" in ended.err) == (2, True)
