@@ -51,3 +51,16 @@ def command(capsys):
         return Ended(status, said.out, said.err)
 
     return ended
+
+
+@pytest.fixture
+def refused(command):
+    """Nothing is done: this status, nothing on standard output, and on the other what is wrong."""
+
+    def ended(line: str, *said: str, status: int = 2) -> None:
+        ended = command(line)
+        text = " ".join(ended.err.split())
+        assert (ended.status, ended.out) == (status, ""), text
+        assert [part for part in said if part not in text] == [], text
+
+    return ended

@@ -63,10 +63,9 @@ def test_gains_are_shown(command):
     assert "  9 of 30 queries gain, the most first:\n    0.5000 -> 1.0000  t01  query number 01\n" in out
 
 
-def test_a_note_is_needed(command):
+def test_a_note_is_needed(command, refused):
     command("check -o r.json")
-    ended = command("accept r.json")
-    assert (ended.status, "needs --note" in ended.err) == (2, True)
+    refused("accept r.json", "needs --note")
 
 
 def test_a_run_that_changed_since_is_refused(command, folder):
@@ -78,12 +77,10 @@ def test_a_run_that_changed_since_is_refused(command, folder):
     assert stored(folder) == before
 
 
-def test_a_baseline_that_was_replaced_since_is_not_replaced_again(command):
+def test_a_baseline_that_was_replaced_since_is_not_replaced_again(command, refused):
     command("check -o r.json")
     command("baseline update prod churn.run --note other")
-    ended = command("accept r.json --note why")
-    assert ended.status == 3
-    assert "holds another run than was judged against" in ended.err
+    refused("accept r.json --note why", "holds another run than was judged against", status=3)
 
 
 def test_judgements_that_changed_since_are_told(command, folder):
@@ -95,12 +92,10 @@ def test_judgements_that_changed_since_are_told(command, folder):
     assert ended.out.startswith("the judgements changed since the report: ")
 
 
-def test_what_could_not_be_compared_is_refused(command, folder):
+def test_what_could_not_be_compared_is_refused(command, refused, folder):
     (folder / "candidate.run").write_text("t01 Q0 nothing 1 1 x\n")
     assert command("check -o r.json").status == 3
-    ended = command("accept r.json --note why")
-    assert ended.status == 3
-    assert "no-risk could not be compared" in ended.err
+    refused("accept r.json --note why", "no-risk could not be compared", status=3)
 
 
 # ---- answers of a live system
@@ -142,7 +137,7 @@ def test_answers_are_not_kept_through_a_link(command, live, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["-n", "2"]])
-def test_pytest_keeps_the_answers_too(command, live, options):
+def test_pytest_keeps_the_answers_too(command, refused, live, options):
     (live / "test_gate.py").write_text(
         "import live_accept\n"
         "def test_own(riskguard):\n"
@@ -151,11 +146,10 @@ def test_pytest_keeps_the_answers_too(command, live, options):
     words = [sys.executable, "-m", "pytest", "--riskguard", "--riskguard-report=r.json", "-p", "no:cacheprovider"]
     ended = subprocess.run([*words, *options], cwd=live, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout
-    ended = command("accept r.json --dry-run")
-    assert (
-        ended.status,
-        "the report judged prod=candidate, no-risk, test_gate.py::test_own: name the one to accept" in ended.err,
-    ) == (2, True)
+    refused(
+        "accept r.json --dry-run",
+        "the report judged prod=candidate, no-risk, test_gate.py::test_own: name the one to accept",
+    )
     assert command("accept r.json no-risk --dry-run").status == 0
     ended = command("accept r.json test_gate.py::test_own --note why")
     assert (ended.status, ended.err) == (0, "")
@@ -209,16 +203,13 @@ def test_the_report_of_several_services_updates_each_store(command, folder):
 
 
 @pytest.mark.parametrize("line", ["accept r.json --note why", "baseline update prod good.run --note why"])
-def test_ci_replaces_no_baseline_unless_told(command, folder, monkeypatch, line):
+def test_ci_replaces_no_baseline_unless_told(command, refused, folder, monkeypatch, line):
     command("check -o r.json")
     before = stored(folder)
     for variable in CI_VARIABLES:
         with monkeypatch.context() as patch:
             patch.setenv(variable, "true")
-            ended = command(line)
-            assert ended.status == 2
-            assert f"this is CI ({variable} is set)" in ended.err
-            assert "--in-ci" in ended.err
+            refused(line, f"this is CI ({variable} is set)", "--in-ci")
             assert stored(folder) == before
     monkeypatch.setenv("CI", "1")
     assert command(f"{line} --dry-run").status == 0

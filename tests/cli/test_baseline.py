@@ -54,7 +54,7 @@ def slide(folder, command, days, monkeypatch):
     return ended
 
 
-def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, folder):
+def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, refused, folder):
     ended = command("baseline add new loss.run --note 'why not'")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("stored new: 30 topics; AP 0.3383; 20% judged; ")
@@ -71,9 +71,7 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     assert command("baseline verify").out.splitlines() == ["new: ok", "prod: ok"]
     assert command("compare prod.run --baseline new --measure AP").status == 0
 
-    ended = command("baseline add new prod.run")
-    assert ended.status == 2
-    assert "riskguard baseline update new prod.run --note WHY" in ended.err
+    refused("baseline add new prod.run", "riskguard baseline update new prod.run --note WHY")
     ended = command("baseline update new good.run --note why")
     assert ended.out.startswith("replaced new: 30 topics; AP 0.6361; ")
     assert ended.out.splitlines()[-1] == "kept the old run as new/0001"
@@ -256,14 +254,13 @@ def test_show_prints_the_history(command, slide):
     assert lines[-1].split(maxsplit=3)[1:] == ["2024-05-01", "bbbbbbb+", "change 4"]
 
 
-def test_a_damaged_history_is_said_and_the_rest_is_shown(command, slide, folder):
+def test_a_damaged_history_is_said_and_the_rest_is_shown(command, refused, slide, folder):
     folder.joinpath("baselines/chain/history/0002/scores.tsv").write_text("x")
     assert "0002       2024-02-01  bbbbbbb+  change 1" in command("baseline show chain").out
     ended = command("baseline verify")
     assert ended.status == 3
     assert ended.out.splitlines()[0].startswith("chain: baselines/chain/history/0002: scores.tsv was changed")
-    ended = command("baseline update chain good.run --note why")
-    assert (ended.status, "`riskguard baseline remove chain`" in ended.err) == (3, True)
+    refused("baseline update chain good.run --note why", "`riskguard baseline remove chain`", status=3)
     # A gate that is about the baseline alone still judges.
     assert command("compare good.run --baseline chain --measure AP").status == 0
     folder.joinpath("baselines/chain/manifest.json").write_text("{")

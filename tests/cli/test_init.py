@@ -202,11 +202,9 @@ def test_a_path_to_a_function_is_answered_with_what_to_type(command, nothing):
     assert not (nothing / "riskguard.yaml").exists()
 
 
-def test_judgements_that_cannot_be_read_are_said_before_anything_is_written(command, nothing):
+def test_judgements_that_cannot_be_read_are_said_before_anything_is_written(refused, nothing):
     (nothing / "qrels.txt").write_text(QRELS + "t01 0 good very\n")
-    ended = command("init --candidate loss.run")
-    assert ended.status == 3
-    assert "qrels.txt:31: expected a number" in ended.err
+    refused("init --candidate loss.run", "qrels.txt:31: expected a number", status=3)
     assert not (nothing / "riskguard.yaml").exists()
 
 
@@ -230,12 +228,10 @@ def test_on_a_terminal_it_asks_first(command, nothing, monkeypatch, answer, is_w
     assert (nothing / "riskguard.yaml").exists() == is_written
 
 
-def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(command, folder):
+def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(command, refused, folder):
     settings = folder / "riskguard.yaml"
     settings.write_text(settings.read_text().replace("candidate: candidate.run\n", ""))
-    ended = command("check")
-    assert ended.status == 2
-    assert "gate 'no-risk': expected `candidate: RUN` in the file, or `riskguard check --candidate RUN`" in ended.err
+    refused("check", "gate 'no-risk': expected `candidate: RUN` in the file, or `riskguard check --candidate RUN`")
     assert command("check --candidate good.run").status == 0
     assert command("baseline list").status == 0
 

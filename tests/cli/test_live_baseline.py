@@ -56,22 +56,19 @@ def test_a_search_gets_the_tags_of_a_topic(command, live):
     assert command("baseline add now").out.startswith("stored now: 30 topics; AP 1.0000; ")
 
 
-def test_a_replicate_may_be_live(command):
+def test_a_replicate_may_be_live(command, refused):
     assert command("baseline add now").status == 0
-    ended = command("baseline add now --replicate")
-    assert (ended.status, "already holds this run" in ended.err) == (2, True)
+    refused("baseline add now --replicate", "already holds this run")
     assert command("baseline add prod --replicate").status == 0
 
 
-def test_a_file_is_no_system_to_query(command, live):
+def test_a_file_is_no_system_to_query(command, refused, live):
     settings = live / "riskguard.yaml"
     settings.write_text(re.sub("candidate: .*", "candidate: good.run", settings.read_text()))
     for text in (settings.read_text(), None):
         if text is None:
             settings.unlink()
-        ended = command("baseline add now --qrels qrels.txt")
-        assert ended.status == 2
-        assert "name the RUN to store; without one, the answers" in " ".join(ended.err.split())
+        refused("baseline add now --qrels qrels.txt", "name the RUN to store; without one, the answers")
     assert "name the RUN to store" in command("baseline add now --scores").err
 
 

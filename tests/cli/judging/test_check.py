@@ -102,13 +102,10 @@ def test_it_is_found_above_and_by_its_path(command, folder, monkeypatch, tmp_pat
         ("candidate: baselines/prod/run.gz", "run.gz is the stored prod/run.gz, so a baseline would be compared"),
     ],
 )
-def test_a_question_that_has_no_answer_is_refused_at_the_line_of_its_gate(command, folder, keys, problem):
+def test_a_question_that_has_no_answer_is_refused_at_the_line_of_its_gate(refused, folder, keys, problem):
     text = folder.joinpath("riskguard.yaml").read_text().replace("tolerance: 0, on_churn: fail", keys)
     folder.joinpath("riskguard.yaml").write_text(text)
-    ended = command("check")
-    assert (ended.status, ended.out) == (2, "")
-    assert "riskguard.yaml:6: gate 'no-risk': " in ended.err
-    assert problem in ended.err
+    refused("check", "riskguard.yaml:6: gate 'no-risk': ", problem)
 
 
 def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder, monkeypatch):
@@ -197,12 +194,10 @@ def test_what_a_live_system_answers_is_written_as_a_run(command):
 
 
 @pytest.mark.usefixtures("live_project")
-def test_answers_replace_no_file_that_is_read_and_need_no_gate(command, folder):
+def test_answers_replace_no_file_that_is_read_and_need_no_gate(command, refused, folder):
     settings = folder / "riskguard.yaml"
     settings.write_text(settings.read_text().partition("gates:")[0])
-    ended = command("retrieve qrels.txt")
-    assert ended.status == 2
-    assert "would overwrite the file that this command reads" in ended.err
+    refused("retrieve qrels.txt", "would overwrite the file that this command reads")
     assert "none/a.run: cannot write (No such file or directory)" in command("retrieve none/a.run").err
 
 
