@@ -54,6 +54,18 @@ def command(capsys):
 
 
 @pytest.fixture
+def done(command):
+    """The command does what it is asked, and has nothing to say about it: what it prints."""
+
+    def out(line: str) -> str:
+        ended = command(line)
+        assert (ended.status, ended.err) == (0, ""), ended.out
+        return ended.out
+
+    return out
+
+
+@pytest.fixture
 def refused(command):
     """Nothing is done: this status, nothing on standard output, and on the other what is wrong."""
 

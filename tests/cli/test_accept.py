@@ -83,13 +83,12 @@ def test_a_baseline_that_was_replaced_since_is_not_replaced_again(command, refus
     refused("accept r.json --note why", "holds another run than was judged against", status=3)
 
 
-def test_judgements_that_changed_since_are_told(command, folder):
+def test_judgements_that_changed_since_are_told(command, done, folder):
     command("check -o r.json")
     with (folder / "qrels.txt").open("a") as file:
         file.write("t01 0 bad9 1\n")
-    ended = command("accept r.json --note why")
-    assert ended.status == 0
-    assert ended.out.startswith("the judgements changed since the report: ")
+    out = done("accept r.json --note why")
+    assert out.startswith("the judgements changed since the report: ")
 
 
 def test_what_could_not_be_compared_is_refused(command, refused, folder):
@@ -101,15 +100,14 @@ def test_what_could_not_be_compared_is_refused(command, refused, folder):
 # ---- answers of a live system
 
 
-def test_answers_are_kept_beside_the_report_and_stored_as_judged(command, live):
-    assert command("check -o r.json").status == 0
+def test_answers_are_kept_beside_the_report_and_stored_as_judged(command, done, live):
+    done("check -o r.json")
     (kept,) = (live / "r.runs").iterdir()
     (live / "live_accept.py").unlink()  # nothing is asked again
-    ended = command("accept r.json --note why")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("prod: 1 gate passed\nreplaced prod: ")
-    assert "\n  AP 0.5000 -> 0.6833 (+0.1833)" in ended.out
-    assert " lose" not in ended.out
+    out = done("accept r.json --note why")
+    assert out.startswith("prod: 1 gate passed\nreplaced prod: ")
+    assert "\n  AP 0.5000 -> 0.6833 (+0.1833)" in out
+    assert " lose" not in out
     assert (live / "baselines" / "prod" / "run.gz").is_file()
     assert command("baseline verify").out == "prod: ok\n"
     kept.unlink()
@@ -137,7 +135,7 @@ def test_answers_are_not_kept_through_a_link(command, live, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["-n", "2"]])
-def test_pytest_keeps_the_answers_too(command, refused, live, options):
+def test_pytest_keeps_the_answers_too(done, refused, live, options):
     (live / "test_gate.py").write_text(
         "import live_accept\n"
         "def test_own(riskguard):\n"
@@ -150,16 +148,15 @@ def test_pytest_keeps_the_answers_too(command, refused, live, options):
         "accept r.json --dry-run",
         "the report judged prod=candidate, no-risk, test_gate.py::test_own: name the one to accept",
     )
-    assert command("accept r.json no-risk --dry-run").status == 0
-    ended = command("accept r.json test_gate.py::test_own --note why")
-    assert (ended.status, ended.err) == (0, "")
-    assert "AP 0.5000 -> 0.6833" in ended.out
+    done("accept r.json no-risk --dry-run")
+    out = done("accept r.json test_gate.py::test_own --note why")
+    assert "AP 0.5000 -> 0.6833" in out
 
 
 # ---- which of several
 
 
-def test_a_name_tells_several_candidates_apart(command):
+def test_a_name_tells_several_candidates_apart(command, done):
     command("compare prod good.run churn.run --measure AP -o r.json")
     ended = command("accept r.json --note why")
     assert (ended.status, ended.err) == (
@@ -171,7 +168,7 @@ def test_a_name_tells_several_candidates_apart(command):
         in command("accept r.json goood --note why").err
     )
     assert command("accept r.json prod=churn --dry-run").out.startswith("prod: ")
-    assert command("accept r.json good --note why").status == 0
+    done("accept r.json good --note why")
 
 
 def test_a_report_without_a_stored_baseline_has_nothing_to_replace(command):
@@ -179,16 +176,15 @@ def test_a_report_without_a_stored_baseline_has_nothing_to_replace(command):
     assert "compares nothing with a stored baseline" in command("accept r.json --note why").err
 
 
-def test_the_report_of_several_services_updates_each_store(command, folder):
+def test_the_report_of_several_services_updates_each_store(command, done, folder):
     for name in ("a", "b"):
         shutil.copytree(folder, folder / "services" / name, ignore=shutil.ignore_patterns("services"))
-    assert command("check services -o all.json").status == 0
+    done("check services -o all.json")
     before = stored(folder)
     ended = command("accept all.json --config services/b/riskguard.yaml --note one")
     assert (ended.status, ended.out.count("replaced prod")) == (0, 1), ended.err
-    ended = command("accept all.json --note both")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.out.count("replaced prod") == ended.out.count("prod already holds") == 1
+    out = done("accept all.json --note both")
+    assert out.count("replaced prod") == out.count("prod already holds") == 1
     assert json.loads(stored(folder / "services" / "a"))["note"] == "both"
     assert json.loads(stored(folder / "services" / "b"))["note"] == "one"
     assert stored(folder) == before
@@ -203,7 +199,7 @@ def test_the_report_of_several_services_updates_each_store(command, folder):
 
 
 @pytest.mark.parametrize("line", ["accept r.json --note why", "baseline update prod good.run --note why"])
-def test_ci_replaces_no_baseline_unless_told(command, refused, folder, monkeypatch, line):
+def test_ci_replaces_no_baseline_unless_told(command, done, refused, folder, monkeypatch, line):
     command("check -o r.json")
     before = stored(folder)
     for variable in CI_VARIABLES:
@@ -212,11 +208,11 @@ def test_ci_replaces_no_baseline_unless_told(command, refused, folder, monkeypat
             refused(line, f"this is CI ({variable} is set)", "--in-ci")
             assert stored(folder) == before
     monkeypatch.setenv("CI", "1")
-    assert command(f"{line} --dry-run").status == 0
-    assert command(f"{line} --in-ci").status == 0
+    done(f"{line} --dry-run")
+    done(f"{line} --in-ci")
     assert stored(folder) != before
 
 
-def test_a_variable_that_says_no_is_no_ci(command, monkeypatch):
+def test_a_variable_that_says_no_is_no_ci(done, monkeypatch):
     monkeypatch.setenv("CI", "false")
-    assert command("baseline update prod good.run --note why").status == 0
+    done("baseline update prod good.run --note why")

@@ -168,15 +168,15 @@ def test_without_qrels_or_scores_it_is_a_usage_error(refused, folder):
         refused(f"compare {line}", said)
 
 
-def test_a_broken_riskguard_yaml_is_a_usage_error_unless_it_is_not_needed(command, refused, folder):
+def test_a_broken_riskguard_yaml_is_a_usage_error_unless_it_is_not_needed(done, refused, folder):
     folder.joinpath("riskguard.yaml").write_text("colection: {}\n")
     for line in (f"--baseline prod {QRELS}", "--baseline ./prod.run --measure AP", "--baseline prod"):
         refused(f"compare good.run {line}", "riskguard.yaml:1: ")
     for baseline in ("./prod.run", "old=prod.run", "prod.run"):
-        assert command(f"compare good.run --baseline {baseline} {QRELS}").status == 0
+        done(f"compare good.run --baseline {baseline} {QRELS}")
     folder.joinpath("a.csv").write_text("topic,AP\n" + "".join(f"{t},0.5\n" for t in world.TOPICS))
     shutil.copy("a.csv", "b.csv")
-    assert command("compare --scores a.csv --baseline b.csv").status == 0
+    done("compare --scores a.csv --baseline b.csv")
 
 
 def test_json_on_stdout_is_json_and_nothing_else(command):
@@ -215,14 +215,14 @@ def test_a_file_comes_before_a_stored_baseline_of_its_name(command):
     assert "identical" in command("compare good.run --baseline prod --measure AP").out
 
 
-def test_other_qrels_do_not_take_the_yamls_topics(command, folder):
+def test_other_qrels_do_not_take_the_yamls_topics(command, done, folder):
     shutil.move("topics.tsv", "other.tsv")
     folder.joinpath("topics.tsv").write_text("broken")
     shutil.copy("qrels.txt", "other.txt")
     for baseline in ("prod.run", "prod"):  # for the second one riskguard.yaml is read, which says where the store is
-        assert command(f"compare good.run --baseline {baseline} --qrels other.txt --measure AP").status == 0
+        done(f"compare good.run --baseline {baseline} --qrels other.txt --measure AP")
     assert command("compare good.run --baseline prod.run --measure AP").status == 3
-    assert command("compare good.run --baseline prod.run --measure AP --topics other.tsv").status == 0
+    done("compare good.run --baseline prod.run --measure AP --topics other.tsv")
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_hostile_file_names_reach_no_terminal_and_begin_no_line(command, folder)
         assert "::error::\x1b" not in said
 
 
-def test_a_file_of_the_store_is_refused_as_candidate(command, refused, folder):
+def test_a_file_of_the_store_is_refused_as_candidate(command, done, refused, folder):
     stored = folder / "baselines" / "prod"
     folder.joinpath("link.run").symlink_to(stored / "run.gz")
     folder.joinpath("hard.run").hardlink_to(stored / "run.gz")
@@ -350,7 +350,7 @@ def test_a_file_of_the_store_is_refused_as_candidate(command, refused, folder):
         refused(f"compare {path} --baseline prod --measure AP", f"{Path(path).name} is the stored prod/run.gz")
     assert command(f"compare baselines/prod/run.gz --baseline good.run {QRELS}").status == 1  # two systems
     shutil.copy("good.run", "baselines/good.run")  # no baseline, but a run that is kept beside them
-    assert command("compare baselines/good.run --baseline prod --measure AP").status == 0
+    done("compare baselines/good.run --baseline prod --measure AP")
 
 
 def test_a_file_is_not_compared_with_itself(refused, folder):
@@ -370,13 +370,13 @@ def outcomes(folder: Path) -> list[tuple[str, list[str], str]]:
 ALONE_OF = f"{RISK} -o r.json"
 
 
-def test_the_baseline_comes_first_and_the_first_line_says_so(command, folder):
+def test_the_baseline_comes_first_and_the_first_line_says_so(command, done, folder):
     ended = command(f"compare prod.run loss.run {QRELS} {ALONE_OF}")
     assert (ended.status, ended.out.splitlines()[0]) == (1, "loss against prod (baseline)")
     assert outcomes(folder) == [("loss", ["prod"], "fail")]
     same = command(f"compare loss.run --baseline prod.run {QRELS} {ALONE_OF}")
     assert same.out == ended.out
-    assert command(f"compare loss.run prod.run {QRELS} {ALONE_OF}").status == 0
+    done(f"compare loss.run prod.run {QRELS} {ALONE_OF}")
 
 
 def test_each_of_several_candidates_is_judged_against_the_baseline(command, folder):
@@ -413,10 +413,10 @@ def test_roles_go_to_stderr_beside_json_and_are_not_said_with_q(command):
     assert command(f"compare prod.run good.run {QRELS} -q").out.startswith("PASS no-risk: good against prod: ")
 
 
-def test_runs_can_be_named_stored_or_scores(command, folder):
+def test_runs_can_be_named_stored_or_scores(command, done, folder):
     assert command(f"compare old=prod.run new=loss.run {QRELS} {ALONE_OF}").status == 1
     assert outcomes(folder) == [("new", ["old"], "fail")]
-    assert command(f"compare prod good.run {ALONE_OF}").status == 0
+    done(f"compare prod good.run {ALONE_OF}")
     assert outcomes(folder) == [("good", ["prod"], "pass")]
     assert read_report(folder / "r.json")["verdicts"][0]["measure"] == "AP"  # of riskguard.yaml
     for name, score in (("a", 0.5), ("b", 0.1)):

@@ -175,7 +175,7 @@ def test_no_page_of_an_earlier_report_stands_for_one_that_cannot_be_read(command
     assert not Path("r.html").exists()
 
 
-def test_a_file_that_is_no_report_stays_until_a_report_replaces_it(command, monkeypatch):
+def test_a_file_that_is_no_report_stays_until_a_report_replaces_it(command, done, monkeypatch):
     content = "# Notes\n\nriskguard says:\n\n## riskguard: Ship\n"
     Path("r.md").write_text(content)
     Path("link.md").symlink_to("r.md")
@@ -184,11 +184,11 @@ def test_a_file_that_is_no_report_stays_until_a_report_replaces_it(command, monk
         for name in ("r.md", "link.md"):
             assert command(f"{COMPARE.format('good')} -o {name}").status == 130
             assert Path("r.md").read_text() == content
-    assert command(f"{COMPARE.format('good')} -o link.md").status == 0
+    done(f"{COMPARE.format('good')} -o link.md")
     assert Path("r.md").read_text(encoding="utf-8").startswith("## riskguard: Ship")
 
 
-def test_without_the_extra_nothing_is_judged_and_the_command_to_install_it_is_said(command, refused, page):
+def test_without_the_extra_nothing_is_judged_and_the_command_to_install_it_is_said(command, done, refused, page):
     def missing() -> None:
         raise UsageError("HTML needs the extra [report]: pip install 'pytest-riskguard[report]'")
 
@@ -197,9 +197,9 @@ def test_without_the_extra_nothing_is_judged_and_the_command_to_install_it_is_sa
         f"{COMPARE.format('good')} -o r.html -o r.json",
         "--output r.html: HTML needs the extra [report]: pip install 'pytest-riskguard[report]'",
     )
-    assert command(f"{COMPARE.format('good')} -o r.json -o r.md").status == 0
+    done(f"{COMPARE.format('good')} -o r.json -o r.md")
     assert command("report r.json -o r.html").status == 2
-    assert command("report r.json -o again.md").status == 0
+    done("report r.json -o again.md")
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_a_report_without_verdicts_says_so(command):
     assert (ended.status, ended.out) == (3, "no gate was judged\n")
 
 
-def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(command):
+def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(command, done):
     gates = [
         KnownGate("a.yaml::a", 3, "judged", 2, (0,)),
         KnownGate("a.yaml::b", 4, "crashed", 0, ()),
@@ -233,10 +233,10 @@ def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(comman
     assert ended.status == 3
     assert ended.out.startswith("PASS (after 2 failures) ")
     assert ended.out.endswith("not judged (its worker crashed): a.yaml::b\n")
-    assert command("report r.json -o r.md").status == 0
+    done("report r.json -o r.md")
     assert "not judged" in Path("r.md").read_text(encoding="utf-8")
     Path("r.json").write_text(report_json.dumps(Report([VERDICTS["pass"]()], gates[:1])))
-    assert command("show r.json").status == 0
+    done("show r.json")
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,11 @@ def test_every_system_is_judged_against_every_other(command):
 
 
 @pytest.mark.usefixtures("pool")
-def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
+def test_on_a_terminal_it_is_tables_and_words(done, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    ended = command(f"study pool --scores {FILES} --alpha 0 --alpha 1")
-    assert (ended.status, ended.err) == (0, "")
-    assert max(map(len, ended.out.splitlines())) <= 80
-    golden(Path(__file__).parent / "golden" / "pool.txt", ended.out)
+    out = done(f"study pool --scores {FILES} --alpha 0 --alpha 1")
+    assert max(map(len, out.splitlines())) <= 80
+    golden(Path(__file__).parent / "golden" / "pool.txt", out)
 
 
 @pytest.mark.usefixtures("pool")
@@ -175,14 +174,13 @@ def test_bad_data_is_status_3_and_prints_no_json(refused, folder):
     )
 
 
-def test_missing_topics_can_score_0(command, folder):
+def test_missing_topics_can_score_0(command, done, folder):
     write(folder, "a", [0.5, 0.2, 0.1], topics=["q1", "q2", "q3"])
     write(folder, "b", [0.5, 0.2, 0.1], topics=["q2", "q3", "q4"])
     write(folder, "c", [0.9], topics=["q2"])
-    ended = command("study pool --scores a.csv b.csv c.csv --set missing=zero")
-    assert ended.status == 0
-    assert "gain: 3 systems, 4 topics" in ended.out
-    assert "b did not answer 1 topic; they score 0. c did not answer 3 topics; they" in " ".join(ended.out.split())
+    out = done("study pool --scores a.csv b.csv c.csv --set missing=zero")
+    assert "gain: 3 systems, 4 topics" in out
+    assert "b did not answer 1 topic; they score 0. c did not answer 3 topics; they" in " ".join(out.split())
     found = report(command("study pool --scores a.csv b.csv c.csv --set missing=zero -o -"))
     members = found["measures"][0]["members"]
     assert [member["missing"] for member in members] == [["q4"], ["q1"], ["q1", "q3", "q4"]]

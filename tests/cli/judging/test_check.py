@@ -82,15 +82,15 @@ def test_without_riskguard_yaml_it_says_how_to_get_one(command, folder):
     assert ended.err == f"Error: no riskguard.yaml in {where}; `riskguard init` writes one\n"
 
 
-def test_it_is_found_above_and_by_its_path(command, folder, monkeypatch, tmp_path):
+def test_it_is_found_above_and_by_its_path(done, folder, monkeypatch, tmp_path):
     folder.joinpath(".git").mkdir()
     below = folder / "src" / "deep"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
-    assert command("check").status == 0
+    done("check")
     monkeypatch.chdir(tmp_path)
     tmp_path.joinpath("riskguard.yaml").touch()
-    assert command(f"check --config {folder}/riskguard.yaml").status == 0
+    done(f"check --config {folder}/riskguard.yaml")
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ def test_a_run_can_take_the_place_of_the_candidate_and_of_a_stored_baseline(comm
     assert verdict["estimates"] == compared["estimates"]
 
 
-def test_reports_name_the_command_that_judges_the_same_candidate_again(command, folder):
+def test_reports_name_the_command_that_judges_the_same_candidate_again(command, done, folder):
     """`pytest --riskguard` would judge the candidate of the file, which is another one."""
     line = "check --candidate loss.run -o report.html -o report.json"
     assert command(line).status == 1
     assert f"<code>riskguard {line}</code>" in (folder / "report.html").read_text()
     (gate,) = json.loads((folder / "report.json").read_text())["gates"]
     assert (gate["command"], gate["line"]) == (f"riskguard {line}", world.GATE_LINE)
-    assert command("report report.json -o again.html").status == 0
+    done("report report.json -o again.html")
     assert f"<code>riskguard {line}</code>" in (folder / "again.html").read_text()
     assert "pytest --riskguard" not in (folder / "again.html").read_text()
 
