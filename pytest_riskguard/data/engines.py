@@ -7,7 +7,7 @@ A file is JSON or JSON Lines. A query's id or text stands beside its answer, in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -216,8 +216,8 @@ _TEXTS = ("query", "query_text", "queryText", "text", "request_params.q")
 _FIRST_ROWS = 10
 
 
-#: A line, an answer, and the id and the text of its query, where they are known.
-_Row = tuple[int | None, Any, str | None, str | None]
+#: A line, or a place in words, an answer, and the id and the text of its query, where they are known.
+Response = tuple[int | str | None, Any, str | None, str | None]
 
 
 def responses_fits(file: InputFile, _kind: Kind) -> Misfit:
@@ -225,27 +225,30 @@ def responses_fits(file: InputFile, _kind: Kind) -> Misfit:
     if not file.looks_like_json:
         return ""
     try:
-        engine = _engine(file)
+        engine = _engine(rows(file))
     except FileError as problem:
         return f"it cannot be read as answers: {problem.problem}"
     return None if engine else ""
 
 
-def _engine(file: InputFile) -> Engine | None:
-    return next(
-        (engine for _, answer, _, _ in islice(rows(file), _FIRST_ROWS) if (engine := engine_of(answer))), None
-    )
+def _engine(responses: Iterator[Response]) -> Engine | None:
+    return next(filter(None, (engine_of(answer) for _, answer, _, _ in islice(responses, _FIRST_ROWS))), None)
 
 
 def responses_rankings(file: InputFile) -> Run:
     """The hits of each answer, in their order."""
-    if (engine := _engine(file)) is None:
+    return run_of_responses(file, lambda: rows(file))
+
+
+def run_of_responses(file: InputFile, responses: Callable[[], Iterator[Response]]) -> Run:
+    """The hits of each answer in a file or a folder, in their order."""
+    if (engine := _engine(responses())) is None:
         raise file.refuse(None, "expected answers of a search engine, found none")
-    by_text = next(rows(file))[2] is None
+    by_text = next(responses())[2] is None
     texts: dict[str, str] = {}
 
     def rankings() -> Iterator[Ranking]:
-        for line, answer, topic, text in rows(file):
+        for line, answer, topic, text in responses():
             if (name := text if by_text else topic) is None:
                 wanted = "text" if by_text else "id"
                 raise file.refuse(
@@ -264,7 +267,7 @@ def responses_rankings(file: InputFile) -> Run:
     return run_of_rankings(file, rankings(), by_text=by_text, texts=texts, ordered=True)
 
 
-def rows(file: InputFile) -> Iterator[_Row]:
+def rows(file: InputFile) -> Iterator[Response]:
     """All answers of a file; a ``FileError`` while they are read if it is neither JSON nor JSON Lines.
 
     A value is an answer, or has one under a key, where what stands beside it may say that it failed; or it maps the

@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.data.engines import ENGINES, AnswerError, engine_of, rows, said_in
+from pytest_riskguard.data.engines import Response, rows, run_of_responses
 from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.input_files import InputFile, Kind
-from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import Row, TopicScores, scores_of_rows
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.text import listed
@@ -59,12 +58,11 @@ def _judgements(folder: InputFile) -> Qrels:
 
 def _responses(folder: InputFile) -> Run:
     """The run whose responses are in files, named by the ids of their queries, or by the texts of these."""
-    texts, queries = dict[str, str](), folder.queries or {}
     paths = sorted(path for path in folder.path.iterdir() if not path.name.startswith("."))
     names = [path.name.removesuffix(".gz").removesuffix(".json") for path in paths]
+    by_text = bool(folder.queries) and {*names}.isdisjoint(folder.queries or ())
 
-    def rankings() -> Iterator[Ranking]:
-        engine = None
+    def responses() -> Iterator[Response]:
         for path, name in zip(paths, names, strict=True):
             file = folder.inside(path)
             if ".json" not in path.suffixes:
@@ -72,23 +70,10 @@ def _responses(folder: InputFile) -> Run:
             found = [*rows(file)]
             if len(found) != 1:
                 raise file.refuse(None, f"expected one response, found {len(found)}")
-            ((line, answer, _, text),) = found
-            engine = engine or engine_of(answer)
-            if engine is None:
-                wanted = ", ".join(one.title for one in ENGINES.values())
-                raise file.refuse(
-                    line, f"expected a response of {wanted}, found {said_in(answer) or outline(answer)}"
-                )
-            try:
-                documents, scores = engine.hits(answer)
-            except AnswerError as problem:
-                raise file.refuse(line, str(problem)) from None
-            if text:
-                texts[name] = text
-            yield name, documents, scores, None
+            ((_, answer, _, text),) = found
+            yield (path.name, answer, None, name) if by_text else (path.name, answer, name, text)
 
-    by_text = bool(queries) and queries.keys().isdisjoint(names)
-    return run_of_rankings(folder, rankings(), by_text=by_text, texts=texts, ordered=True)
+    return run_of_responses(folder, responses)
 
 
 # Per-topic scores in Parquet files, the parts that engines write.

@@ -227,7 +227,7 @@ def read_given(
     """What a path or a ``GivenFile`` leads to, or data in memory hold; settings are those of ``InputData``."""
     from pytest_riskguard.data import memory
 
-    file = InputFile(GivenFile.of(given), error=error) if isinstance(given, Path | str | GivenFile) else None
+    file = InputFile(given, error=error) if isinstance(given, Path | str | GivenFile) else None
     data = file or InputData(kind, reason=error.reason)
     data.queries, data.labels = queries, labels or data.labels
     return read(file, kind) if file else memory.read(given, data, kind)

@@ -57,7 +57,8 @@ def places(header: Iterable[str], kind: Kind, given: Mapping[str, str]) -> dict[
     among its synonyms is taken. ``given`` names the columns of some things, which then have no other.
     """
     names = [name.strip().lower() for name in header]
-    found = {what: names.index(name.strip().lower()) for what, name in given.items() if name.strip().lower() in names}
+    said = {what: name.strip().lower() for what, name in given.items()}
+    found = {what: names.index(name) for what, name in said.items() if name in names}
     for what in WANTED[kind]:
         free = [name for name in names_of(what, kind) if name in names and names.index(name) not in found.values()]
         if free and what not in given:

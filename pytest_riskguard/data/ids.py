@@ -24,8 +24,6 @@ _SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D
 _TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
 #: A table of rows by hash has 2 to this power places for each.
 _SPARE_BITS = 4
-#: How many times their bytes ids may take that have room for the longest each.
-_ROOM = 1.25
 #: What plain ASCII lies between; the first one is white space.
 _SPACE, _LAST = np.uint8(0x20), np.uint8(0x7E)
 #: Masks for words whose last bytes do not belong to the id, by how many bytes do.
@@ -87,17 +85,6 @@ class Ids:
             if length:  # ids of one length are copied as wholes
                 _wholes(text, length)[starts[rows]] = _wholes(self.text, length)[self.starts[rows]]
         return Ids(text, starts, self.lengths)
-
-    def evenly(self) -> Ids:
-        """The same ids with a text of their own, in which each has as much room as the longest; or as ``compact``.
-
-        That is much quicker, where it takes little more memory.
-        """
-        width, most = int(self.lengths.max(initial=0)), _ROOM * int(self.lengths.sum())
-        if not 0 < width * len(self) <= most or self.starts.max() + width > len(self.text):
-            return self.compact()
-        text = _wholes(self.text, width)[self.starts].view(np.uint8)
-        return Ids(text, np.arange(len(self)) * width, self.lengths)
 
     def strings(self) -> list[str]:
         """All ids as text."""

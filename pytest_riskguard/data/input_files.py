@@ -129,13 +129,13 @@ class InputFile(InputData):
 
     def __init__(
         self,
-        given: Path | GivenFile,
+        given: Path | str | GivenFile,
         *,
         error: type[FileError],
         limit: Limit = TABLE_BYTES,
         content: bytes | None = None,
     ) -> None:
-        self.given = given if isinstance(given, GivenFile) else GivenFile(given)
+        self.given = GivenFile.of(given)
         self.path, self.part = self.given.path, self.given.part
         super().__init__(self.path.as_posix() if names_collection(self.path) else self.path.name, reason=error.reason)
         self.labels, self.ties, self.columns = self.given.labels, self.given.ties, self.given.columns
@@ -248,10 +248,9 @@ class InputFile(InputData):
         is_lines = self.first_object is not None and b"\n" in self.start.strip()
         if is_lines or not self.looks_like_json:
             return None
-        try:
+        with suppress(FileError):
             return self.json
-        except FileError:
-            return None
+        return None
 
     @cached_property
     def first_object(self) -> dict[str, Any] | None:
@@ -333,8 +332,7 @@ def _flat_objects(text: bytes) -> list[Any]:
 
 
 def _shown(line: bytes) -> str:
-    text = line.decode(errors="replace").rstrip("\r\n")
-    return repr(text if len(text) <= 80 else text[:79] + "…")
+    return f"{line.decode(errors='replace').rstrip()!r:.80}"
 
 
 def imported(module: str, *, what: str, extra: str | None = None) -> ModuleType:

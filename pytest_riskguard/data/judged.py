@@ -140,8 +140,8 @@ def _by_document(run: Run, rules: LabelRules) -> Run:
     best: dict[tuple[int, str], int] = {}
     for topic, name, row in zip(topics.tolist(), names, rows.tolist(), strict=True):
         best.setdefault((topic, name), row)
-    kept = sorted(best, key=best.__getitem__)  # by line
-    chosen = np.array([best[pair] for pair in kept], dtype=np.int64)
+    kept = sorted((row, name) for (_, name), row in best.items())  # by line
+    chosen = np.array([row for row, _ in kept], dtype=np.int64)
     return replace(
         run.with_rows(chosen),
         offsets=np.searchsorted(topics[chosen], np.arange(len(run.topics) + 1)).astype(np.int64),

@@ -81,14 +81,10 @@ def _parts(file: InputFile) -> list[tuple[tuple[str, ...], Any]]:
     """The names and the scores of each subset and split."""
     value = file.json_or_none
     parts: list[tuple[tuple[str, ...], Any]] = []
-    if not isinstance(value, dict):
-        return parts
-    for subset, splits in value.items():
-        if subset == "mteb_model_meta":
-            continue
-        if not isinstance(splits, dict):
-            splits = {"": splits}
-        parts += [((f"{subset}/{split}", subset, split), numbers) for split, numbers in splits.items()]
+    for subset, splits in value.items() if isinstance(value, dict) else ():
+        if subset != "mteb_model_meta":
+            named = splits if isinstance(splits, dict) else {"": splits}
+            parts += [((f"{subset}/{split}", subset, split), numbers) for split, numbers in named.items()]
     return parts
 
 

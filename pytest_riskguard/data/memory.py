@@ -145,8 +145,6 @@ def _of_mapping(data: Mapping[Any, Any], given: InputData, kind: Kind) -> Table:
         if (cells := _cells(about, kind)) is None:
             raise given.refuse(None, f"expected {expected} for topic {topic!r:.60}, found {shown(about)}")
         rows += [(topic, *row) for row in cells]
-    if len({*map(str, data)}) < len(data):
-        raise given.refuse(None, "expected each topic once, found one as text and as a number")
     if kind == "scores" and are_measures(data):  # as ranx has them, by measure
         columns[:2] = ["measure", "topic"]
 

@@ -255,7 +255,7 @@ def run_of_table(table: Table) -> Run:
 def topics_of_table(table: Table) -> Topics:
     """One for each row; further columns are tags."""
     texts = table.find("topics").text("query").strings()
-    topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.text("topic").strings()
+    topics = None if table.by_text else table.text("topic").strings()
     weights = table.numbers("weight").tolist() if "weight" in table.places else []
     for row, weight in enumerate(weights):
         if not weight > 0:

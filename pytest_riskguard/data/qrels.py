@@ -286,9 +286,7 @@ def qrels_of_groups(
     given.at_most(DOCUMENTS, int(np.diff(table.offsets).max(initial=0)))
     digest = given.digest
     if not digest:  # the same whatever the order of the rows
-        bits = np.uint64(len(table.topics).bit_length())
-        keys = topic_of_rows(table.offsets).astype(np.uint64) << (np.uint64(64) - bits)
-        by_hash = np.argsort(keys | (table.documents.hashes >> bits), kind="stable")
+        by_hash = np.lexsort((table.documents.hashes, topic_of_rows(table.offsets)))
         columns = [Ids.of(table.topics), table.documents.at(by_hash)]
         digest = digest_of(columns, table.offsets, table.grades[by_hash])
     if not (table.topics or given.is_part):

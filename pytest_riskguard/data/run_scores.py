@@ -25,7 +25,7 @@ from pytest_riskguard.data.judged import (
     rank_order,
     scored_topics,
 )
-from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_of
+from pytest_riskguard.data.measures import has_kernel, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.runs import Order, Run, keyed, read_run
 from pytest_riskguard.data.scores import TopicScores
@@ -239,9 +239,6 @@ def score_frame(
     """
     if ties is not None and ties not in TIES:
         raise UsageError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
-    names = [measures] if isinstance(measures, str) else list(measures)
-    for name in names:
-        provider_of(parse_measure(name))
     for what, frame in (("rankings", rankings), ("judgements", judgements)):
         if not memory.is_frame(frame):
             raise TypeError(f"{what}: expected a frame, found {type(frame).__name__}")
@@ -251,7 +248,7 @@ def score_frame(
     judged.labels, ranked.ties = labels or AS_GIVEN, ties
     qrels: Qrels = memory.read(judgements, judged, "judgements")
     scores = (
-        scored_run(memory.read(rankings, ranked, "rankings"), qrels, names, is_part=True).scores
+        scored_run(memory.read(rankings, ranked, "rankings"), qrels, measures, is_part=True).scores
         if qrels.topics
         else ()
     )

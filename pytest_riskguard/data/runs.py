@@ -165,7 +165,7 @@ def ranking(run: Run) -> dict[Order, Ranks]:
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
 #: Topic, documents, scores and line of one ranking.
-Ranking = tuple[str, Sequence[str], Sequence[float | None] | None, int | None]
+Ranking = tuple[str, Sequence[str], Sequence[float | None] | None, int | str | None]
 
 
 @frozen
@@ -300,7 +300,7 @@ def _ranks(column: Numbers) -> Ranks:
     """Ranks as whole numbers, ``NO_RANK`` for others."""
     ranks = np.asarray(column, dtype=np.float64)
     is_whole = np.abs(ranks) < 2.0**31
-    is_whole[is_whole] = ranks[is_whole] % 1 == 0
+    is_whole &= ranks % 1 == 0
     return np.where(is_whole, ranks, NO_RANK).astype(np.int32)
 
 
@@ -434,7 +434,7 @@ def run_of_rankings(given: InputData, rankings: Iterable[Ranking], **how: Any) -
 
     A ranking without scores stands in its order.
     """
-    rows: list[tuple[str, str, float | None, int | None]] = []
+    rows: list[tuple[str, str, float | None, int | str | None]] = []
     seen: set[str] = set()
     has_scores = False
     for topic, ranked, scores, line in rankings:

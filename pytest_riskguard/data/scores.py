@@ -153,10 +153,8 @@ class TopicScores:
     @cached_property
     def _written(self) -> FloatArray:
         """The values in the order as written."""
-        written = self.values.copy()
-        for place in np.flatnonzero([topic in self.as_written for topic in self.topics]):
-            written[place] = self.as_written[self.topics[place]]
-        return written
+        pairs = zip(self.topics, self.values.tolist(), strict=True)
+        return np.array([self.as_written.get(topic, value) for topic, value in pairs])
 
     @property
     def is_reordered(self) -> bool:

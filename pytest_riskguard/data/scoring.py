@@ -63,7 +63,6 @@ class JudgedRows:
 
     def at(self, rows: IntArray | BoolArray) -> JudgedRows:
         """Some of the rows, of the same topics."""
-        rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         return replace(self, topic=self.topic[rows], rank=self.rank[rows], value=self.value[rows])
 
     def by_rank(self) -> JudgedRows:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
+from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.data.named_columns import (
     Column,
     Table,
@@ -155,17 +155,15 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit:
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     """An object for each row."""
+    return table_of_rows(file, (row for _, row in objects_of(file)), lambda: [line for line, _ in objects_of(file)])
 
-    def numbered() -> Iterable[tuple[int, Any]]:
-        return enumerate(file.json, 1) if _is_list(file) else file.json_lines()
 
-    def rows() -> Iterator[dict[str, Any]]:
-        for line, row in numbered():
-            if not isinstance(row, dict):
-                raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
-            yield row
-
-    return table_of_rows(file, rows(), lambda: [line for line, _ in numbered()])
+def objects_of(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON list, with their numbers, or of JSON Lines, with their lines."""
+    for line, value in enumerate(file.json, 1) if _is_list(file) else file.json_lines():
+        if not isinstance(value, dict):
+            raise file.refuse(line, f"expected a JSON object, found {outline(value)}")
+        yield line, value
 
 
 def _is_list(file: InputFile) -> bool:

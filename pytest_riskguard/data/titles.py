@@ -8,9 +8,8 @@ from typing import Any
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.data.named_columns import text_of
-from pytest_riskguard.data.text_tables import rows_of, whole_rows
+from pytest_riskguard.data.text_tables import objects_of, rows_of, whole_rows
 from pytest_riskguard.errors import DocumentsFormatError
 from pytest_riskguard.limits import CORPUS_BYTES
 from pytest_riskguard.text import web_address
@@ -88,10 +87,7 @@ def _rows(file: InputFile) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
         yield from parquet_cells(file, (*ID_NAMES, "title", "url"))
         return
     if file.looks_like_json:
-        for line, value in file.json_lines():
-            if not isinstance(value, dict):
-                raise file.refuse(line, f"expected a JSON object, found {outline(value)}")
-            yield line, value
+        yield from objects_of(file)
         return
     rows = rows_of(file, "\t")
     header = [name.strip().lower() for name in next(rows, (0, [""]))[1]]

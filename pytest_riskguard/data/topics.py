@@ -49,24 +49,24 @@ class Topics:
 
 def topics_of(
     given: InputData,
-    topics: Sequence[str | None],
+    topics: Sequence[str] | None,
     texts: Sequence[str],
     tags: Iterable[tuple[str, Sequence[str | None]]] = (),
     weights: Sequence[float] = (),
     *,
     lines: Lines | Callable[[], Lines] | None = None,
 ) -> Topics:
-    """Topics from the columns that a reader found; one without an id is named by its text (``derived_id``).
+    """Topics from the columns that a reader found; without ids they are named by their texts (``derived_id``).
 
     There are no weights, or one for each. Raises what ``given`` refuses: no topics, a topic twice, a tag twice,
     what ``Rows`` refuses of ids and texts.
     """
     rows = Rows(given, lines)
-    if not topics:
+    if not texts:
         raise given.refuse(None, "expected topics, found none")
-    given.at_most(TOPICS, len(topics))
+    given.at_most(TOPICS, len(texts))
     rows.ids(texts, "query text", is_text=True)
-    names = [derived_id(text) if topic is None else topic for topic, text in zip(topics, texts, strict=True)]
+    names = list(map(derived_id, texts)) if topics is None else topics
     rows.ids(names, "topic")
     of_topic: dict[str, dict[str, str]] = {}
     for row, name in enumerate(names):

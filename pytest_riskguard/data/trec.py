@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -18,12 +17,12 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, Words, offsets_of, starts_of
+from pytest_riskguard.data.ids import FloatArray, Ids, offsets_of, starts_of
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, lines_of, run_of_groups
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks, whole_numbers
-from pytest_riskguard.limits import DOCUMENTS, MAX_GRADE, ROW_BYTES
+from pytest_riskguard.limits import MAX_GRADE, ROW_BYTES
 
 #: What the second column of a row with encoded ids holds.
 _ESCAPED = "%"
@@ -92,7 +91,6 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     sizes: list[int] = []
     others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of a topic
     text, lengths, values = bytearray(), bytearray(), bytearray()  # these grow where they are, never held twice
-    blocks: list[tuple[slice, int, int]] = []  # rows, where their text begins, and the room that each has; 0 if none
     rows = 0
     try:
         for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
@@ -108,11 +106,11 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
                 heads.pop()
             heads += names
             sizes += counts.tolist()
-            if layout is _RUN and not _are_numbers(cells[3], expected):
-                others.append((rows, whole_numbers(cells[3], NO_RANK)))
-            documents = documents.evenly()
-            is_even = len(documents.text) > documents.lengths.sum()
-            blocks.append((slice(rows, rows + len(found)), len(text), len(documents.text) // len(found) * is_even))
+            if layout is _RUN:
+                ranks = whole_numbers(cells[3], NO_RANK)
+                if not np.array_equal(ranks, expected):
+                    others.append((rows, ranks))
+            documents = documents.compact()
             text += documents.text.data
             lengths += documents.lengths.astype(np.uint16).data
             values += found.data
@@ -129,23 +127,8 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
         for row, ranks in others:
             numbering[row : row + len(ranks)] = ranks
     id_lengths: Any = np.frombuffer(lengths, np.uint16)
-    starts: Any = np.empty(rows, np.int32)
-    for block, begin, room in blocks:
-        starts[block] = begin
-        starts[block] += np.arange(block.stop - block.start) * room if room else starts_of(id_lengths[block])
-    return groups, Ids(np.frombuffer(text, np.uint8), starts, id_lengths), np.frombuffer(values), numbering
-
-
-def _are_numbers(cells: Ids, numbers: IntArray) -> bool:
-    """Whether cells hold these whole numbers; not where a topic has more rows than it may."""
-    most = int(numbers.max())
-    return most <= DOCUMENTS.value and np.array_equal(cells.words(0), _texts(most.bit_length())[numbers])
-
-
-@cache
-def _texts(bits: int) -> Words:
-    """The whole numbers of so many bits as text."""
-    return Ids.of(map(str, range(2**bits))).words(0)
+    ids = Ids(np.frombuffer(text, np.uint8), starts_of(id_lengths), id_lengths)
+    return groups, ids, np.frombuffer(values), numbering
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:

@@ -134,11 +134,6 @@ class Comparison:
         return self._passed(self.detecting)
 
     @property
-    def overruled(self) -> bool:
-        """Whether a family that draws has another answer: then no topic carries the verdict."""
-        return self.answer[0] != self.alone[0]
-
-    @property
     def detecting(self) -> Ruling:
         """The ruling that tells what could be detected: where a family draws, at the level of Holm's first step."""
         if self.family is None or not self.family.draws:

@@ -43,8 +43,7 @@ def documents(labels: Labels, responsible: Sequence[str], titles: DocumentTitles
     shown = {row.document for topic in found for row in topic.documents if row.best_rank <= depth}
     names, urls = titles.of(shown, lambda: set().union(*(run.first(depth) for run in labels.runs)), labels.rules)
     if (address := titles.address) is not None:
-        ids = {document: quote(document, safe="") for document in shown - urls.keys()}
-        urls |= {document: address.replace("{id}", id) for document, id in ids.items()}
+        urls |= {one: address.replace("{id}", quote(one, safe="")) for one in shown - urls.keys()}
     return Documents(depth, found, names, urls)
 
 

@@ -74,7 +74,8 @@ def explain(comparison: Comparison) -> Findings:
 
 def _what_flips(comparison: Comparison) -> tuple[tuple[int, ...] | None, float | Literal["any"] | None]:
     """The topics without which a failure would pass, and the largest alpha at which it does; None where unknown."""
-    failed = comparison.answer[0] == "fail"
+    outcome = comparison.answer[0]
+    failed = outcome == "fail"
     if isinstance(comparison, PoolComparison):
         known = comparison.ruling.enough_topics
         return (flip_set(comparison) if failed else ()) if known else None, None
@@ -83,7 +84,7 @@ def _what_flips(comparison: Comparison) -> tuple[tuple[int, ...] | None, float |
         return comparison.too_many, None
     if comparison.identical:
         return (), "any" if gate.tradeoff == "linear" and gate.side != "both" else None
-    if comparison.answer[0] == "inconclusive" or comparison.overruled:
+    if outcome == "inconclusive" or outcome != comparison.alone[0]:  # a family's draws: no topic carries the verdict
         return None, None
     return flip_set(comparison) if failed else (), alpha_star(comparison.ruling)
 

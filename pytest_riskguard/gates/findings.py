@@ -242,13 +242,12 @@ class ChainedRun:
 class Lineage:
     """The accepted runs of a baseline, oldest first, then the candidate.
 
-    Limits and ``risky`` are of the candidate's URisk against the oldest run; None below 10 topics.
+    Limits are of the candidate's URisk against the oldest run; None below 10 topics.
     """
 
     runs: Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)]
     lower: float | None = field(default=None, metadata=UNWRITTEN)
     upper: float | None = field(default=None, metadata=UNWRITTEN)
-    risky: bool | None = field(default=None, metadata=UNWRITTEN)
 
     @property
     def accepted(self) -> int:

@@ -40,7 +40,7 @@ def with_lineage(
     if not ruling.enough_topics:
         return replace(verdict, lineage=Lineage(figures))
     limits = ruling.deciding
-    verdict = replace(verdict, lineage=Lineage(figures, limits.lower, limits.upper, risky=not ruling.holds))
+    verdict = replace(verdict, lineage=Lineage(figures, limits.lower, limits.upper))
     slid = verdict.outcome == "pass" and not ruling.holds and not ruling.plain.passes
     if slid and all(pair(later, earlier).ruling.holds for earlier, later in pairwise(accepted)):
         return verdict.warned(warning("slow_slide"))

@@ -25,7 +25,7 @@ from pytest_riskguard.gates.option_types import (
     declared,
     option,
 )
-from pytest_riskguard.text import nearest
+from pytest_riskguard.text import did_you_mean
 
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
 Tradeoff = Literal["linear", "smooth"]
@@ -262,7 +262,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
 
     level: float = option(
         0.95,
-        Number(MIN_LEVEL, MAX_GEORISK_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_GEORISK_LEVEL}"),
+        Number(MIN_LEVEL, MAX_GEORISK_LEVEL),
         _LEVEL_HELP,
     )
     method: Method = option(
@@ -460,9 +460,8 @@ def gate_of(name: str, /, kind: str = NotSignificantlyRisky.kind, **options: Any
         raise type(error)(f"kind: {error}") from None
     for option_name, value in options.items():
         if option_name not in OPTIONS:
-            close = nearest(option_name, OPTIONS)
-            hint = f"did you mean {close!r}?" if close else f"there are {', '.join(OPTIONS)}"
-            raise TypeError(f"unknown option {option_name!r}; {hint}")
+            hint = did_you_mean(option_name, OPTIONS) or f"; there are {', '.join(OPTIONS)}"
+            raise TypeError(f"unknown option {option_name!r}{hint}")
         if option_name not in _OPTIONS[cls] and value != OPTIONS[option_name].default:
             raise ValueError(f"{option_name} has no meaning for {kind}: leave it out")
     return cls(name, **{key: value for key, value in options.items() if key in _OPTIONS[cls]})

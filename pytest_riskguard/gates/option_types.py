@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any
@@ -95,12 +96,8 @@ class Number:
         raise _refusal(value, self.expected, right_type=is_number(value))
 
     def _holds(self, value: Any) -> bool:
-        try:
-            number = float(value)
-        except OverflowError:
-            return False
-        inside = self.low < number < self.high if self.open_range else self.low <= number <= self.high
-        return inside and number < math.inf
+        inside = self.low < value < self.high if self.open_range else self.low <= value <= self.high
+        return bool(inside and value <= sys.float_info.max)
 
 
 @frozen
@@ -129,12 +126,11 @@ class OneOf:
 
     def __call__(self, value: Any) -> str:
         """The word."""
-        if isinstance(value, str) and value in self.words:
-            return value
-        is_text = isinstance(value, str)
-        raise _refusal(
-            value, self.expected, right_type=is_text, hint=did_you_mean(value, self.words) if is_text else ""
-        )
+        if not isinstance(value, str):
+            raise _refusal(value, self.expected, right_type=False)
+        if value not in self.words:
+            raise _refusal(value, self.expected, right_type=True, hint=did_you_mean(value, self.words))
+        return value
 
 
 @frozen

@@ -255,10 +255,8 @@ class PoolComparison(Comparison):
 
         Its tolerance is none, since the gate's own is in units of GeoRisk.
         """
-        own, aligned = self.gate, self.aligned
-        gate = NotSignificantlyRisky(
-            own.name, alpha=own.alpha, level=own.level, tolerance=0.0, method=own.method, on_churn=own.on_churn
-        )
+        aligned, gate = self.aligned, self.gate.as_kind(NotSignificantlyRisky)
+        gate = replace(gate, tolerance=0.0, tradeoff="linear", max_mde=None)
         two = (aligned.candidate, aligned.systems[self.row])
         return Comparison(gate, replace(aligned, systems=two, missing=(aligned.missing[CANDIDATE], ())))
 

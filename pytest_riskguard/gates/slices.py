@@ -19,7 +19,7 @@ from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.families import holm
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import IntArray
-from pytest_riskguard.text import clean, nearest
+from pytest_riskguard.text import clean, did_you_mean, listed
 
 Tags = Mapping[str, Mapping[str, str]]
 """Topic to tag to value."""
@@ -61,11 +61,11 @@ def slices_of(entry: str, judged: Sequence[str], tags: Tags) -> tuple[str, ...]:
         raise ValueError("no judged topic has tags: they are further columns of the topics file, below a header line")
     known = sorted({name for of_topic in tagged for name in of_topic})
     if tag not in known:
-        raise ValueError(f"there is no tag {tag!r}; {_instead(tag, known)}")
+        raise ValueError(f"there is no tag {tag!r}{_instead(tag, known)}")
     sizes = Counter(of_topic[tag] for of_topic in tagged if of_topic.get(tag))
     if value is not None:
         if value not in sizes:
-            raise ValueError(f"no judged topic has {tag}={value}; {_instead(value, sorted(sizes), prefix=f'{tag}=')}")
+            raise ValueError(f"no judged topic has {tag}={value}{_instead(value, sorted(sizes))}")
         return (f"{tag}={value}",)
     if not (large := sorted(known for known, size in sizes.items() if size >= MIN_SLICE_TOPICS)):
         largest = ", ".join(f"{clean(known)} {size}" for known, size in sizes.most_common(_MAX_SHOWN))
@@ -79,12 +79,9 @@ def slices_of(entry: str, judged: Sequence[str], tags: Tags) -> tuple[str, ...]:
     return tuple(f"{tag}={part}" for part in large)
 
 
-def _instead(word: str, known: Sequence[str], *, prefix: str = "") -> str:
+def _instead(word: str, known: Sequence[str]) -> str:
     """The nearest known word, or all of them."""
-    if close := nearest(word, known):
-        return f"did you mean {prefix + close!r}?"
-    more = ", ..." if len(known) > _MAX_SHOWN else ""
-    return f"there are {', '.join(prefix + clean(name) for name in known[:_MAX_SHOWN])}{more}"
+    return did_you_mean(word, known) or f"; there are {listed(tuple(known), most=_MAX_SHOWN)}"
 
 
 # ---- slices of a comparison

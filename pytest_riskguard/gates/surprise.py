@@ -97,7 +97,7 @@ def judge_rankings(
         candidate=candidate.name,
         baselines=(baseline.name,),
         inputs=Inputs(None, candidate.digest, {baseline.name: baseline.digest}),
-        findings=Deferred.of(findings),
+        findings=Deferred(lambda: findings),
         documents=Documents(DEPTH, tuple(map(_documents, shown[:MAX_SHOWN]))) if shown else None,
     )
 

@@ -185,11 +185,6 @@ class Deferred:
     def __init__(self, compute: Callable[[], Findings]) -> None:
         self._compute = compute
 
-    @classmethod
-    def of(cls, value: Findings) -> Deferred:
-        """Findings that are known already."""
-        return cls(lambda: value)
-
     @cached_property
     def value(self) -> Findings:
         """The findings."""
@@ -271,7 +266,7 @@ class Verdict(_Read):
     inputs: Inputs | None = None
     problem: str | None = None
     remedy: str | None = None
-    findings: Deferred = field(default_factory=lambda: Deferred.of(Findings()), hash=False)
+    findings: Deferred = field(default_factory=lambda: Deferred(Findings), hash=False)
     lineage: Lineage | None = None
     documents: Documents | None = None
     judgements: Judgements | None = None
@@ -372,8 +367,8 @@ class Verdict(_Read):
         given = {key: decoded(kind, data[key], where=key) for key, kind in JSON_TYPES.items() if key in data}
         kind, options = KINDS[given["kind"]], {**given["options"], **given}
         asked = kind(given["gate"], **{name: options[name] for name in options_of(kind) if name in options})
-        findings, rest = ({p.name: given[p.name] for p in fields(one) if p.name in given} for one in (Findings, cls))
-        return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
+        found, rest = ({p.name: given[p.name] for p in fields(one) if p.name in given} for one in (Findings, cls))
+        return cls(asked=asked, findings=Deferred(lambda: Findings(**found)), **rest)
 
 
 #: Codes of warnings that come first and are never folded.
@@ -427,10 +422,13 @@ def unanswered(
     family: Family | None = None,
 ) -> Verdict:
     """A verdict with the question about these systems but no answer yet; ``ValueError`` if they have two measures."""
-    measures = {system.measure: system.name for system in (candidate, *baselines) if system.measure is not None}
+    systems = (candidate, *baselines, *replicates)
+    measures = {system.measure: system.name for system in systems if system.measure is not None}
     if len(measures) > 1:
         measured = ", ".join(f"{measure} ({name})" for measure, name in measures.items())
         raise ValueError(f"expected scores in one measure, found {measured}")
+    qrels = next((system.qrels_digest for system in systems if system.qrels_digest is not None), None)
+    inputs = Inputs(qrels, candidate.digest, {baseline.name: baseline.digest for baseline in baselines})
     return Verdict(
         asked=gate,
         outcome="inconclusive",
@@ -440,7 +438,7 @@ def unanswered(
         baselines=tuple(baseline.name for baseline in baselines),
         replicates=len(replicates),
         family=family,
-        inputs=digests(candidate, baselines, replicates),
+        inputs=inputs if qrels or any(system.digest for system in systems) else None,
     )
 
 
@@ -467,14 +465,3 @@ def incomparable(
 ) -> Verdict:
     """The verdict on data that never became scores."""
     return refused(Verdict(gate, "incomparable", None, measure, candidate, baselines, inputs=inputs), error)
-
-
-def digests(
-    candidate: TopicScores, baselines: Sequence[TopicScores], replicates: Sequence[TopicScores] = ()
-) -> Inputs | None:
-    """The digests of everything that is compared; None where nothing has one."""
-    systems = (candidate, *baselines, *replicates)
-    qrels = next((system.qrels_digest for system in systems if system.qrels_digest is not None), None)
-    if qrels is None and not any(system.digest for system in systems):
-        return None
-    return Inputs(qrels, candidate.digest, {baseline.name: baseline.digest for baseline in baselines})

@@ -59,13 +59,9 @@ def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
     """What weakens the evidence, then what stands beside the answer."""
     evidence, ruling, gate = comparison.evidence, comparison.ruling, comparison.gate
     if evidence.uneven and not gate.by_topic:
-        figures = {"effective": evidence.effective}
-        if evidence.clusters is not None:
-            figures["clusters"] = evidence.units
-        if evidence.effective < MIN_TOPICS:
-            figures["needed"] = MIN_TOPICS
+        needed = MIN_TOPICS if evidence.effective < MIN_TOPICS else None
         if ruling.enough_topics or evidence.units >= MIN_TOPICS:
-            yield warning("few_topics", about="few_effective_topics", **figures)
+            yield warning("few_topics", about="few_effective_topics", effective=evidence.effective, needed=needed)
     if comparison.deciding is None:
         return
     student = ruling.interval("student_t")
@@ -98,17 +94,13 @@ def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
 def _disagreement(ruling: Ruling | PoolRuling) -> Iterator[VerdictWarning]:
     """Student-t and the gate's own method may give opposite answers; the break-even test then decides for a pair."""
     gate, own = ruling.gate, own_method(ruling.gate)
-    passes = ruling.reaches("student_t")
-    if ruling.reaches(own) != passes:
-        p_value = ruling.break_even if isinstance(ruling, Ruling) and gate.is_tested and passes else None
+    if ruling.reaches(own) != ruling.reaches("student_t"):
         yield warning(
             "methods_disagree",
             method=own,
             limit=limit_of(gate, ruling.interval(own)),
             student_t_limit=limit_of(gate, ruling.interval("student_t")),
-            student_t_passes=passes,
             decisive=ruling.deciding.method,
-            break_even_p_value=p_value,
         )
 
 

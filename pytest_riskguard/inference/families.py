@@ -124,7 +124,7 @@ def _drawn_t(pool: FloatArray, changed: int, n: int, rng: np.random.Generator) -
 
 
 def joint_flips(
-    gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, n: int, tolerated: npt.ArrayLike = 0.0
+    gains: FloatArray, losses: FloatArray, lost: BoolArray, *, n: int, tolerated: Sequence[float]
 ) -> FloatArray:
     """One-sided p-values of losses on the same topics, adjusted by Westfall and Young's step-down minimum.
 
@@ -142,7 +142,7 @@ def joint_flips(
         Which topics lost.
     n : int
         How many topics there are, unchanged ones included.
-    tolerated : array, shape (n_tests,), or float
+    tolerated : sequence of float, one for each test
         How far below 0 each test's sum may be on average.
 
     Returns
@@ -150,29 +150,27 @@ def joint_flips(
     array, shape (n_tests,)
         As for ``pooled_draws``.
     """
-    won, taken, which = (np.atleast_2d(np.asarray(values)) for values in (gains, losses, lost))
-    assert won.shape == taken.shape == which.shape
-    allowed = np.broadcast_to(np.asarray(tolerated, dtype=np.float64), won.shape[:1])
-    sizes, moved, chances = won + taken, won + taken > 0, np.zeros(won.shape)
+    sizes, chances = gains + losses, np.zeros(gains.shape)
+    moved = sizes > 0
     for test, some in enumerate(moved):
-        chances[test, some] = chances_of_loss(won[test, some], sizes[test, some], float(allowed[test]))
+        chances[test, some] = chances_of_loss(gains[test, some], sizes[test, some], tolerated[test])
     low, high = chances.astype(np.float32), (1 - chances).astype(np.float32)
 
     def statistics(test: int, loses: BoolArray) -> FloatArray:
         share = loses.astype(np.float64)
-        sums = np.sum(won[test]) - share @ sizes[test]
-        squares = np.sum(won[test] ** 2) + share @ (taken[test] ** 2 - won[test] ** 2)
-        return _t(sums + allowed[test], squares, sums, n)
+        sums = np.sum(gains[test]) - share @ sizes[test]
+        squares = np.sum(gains[test] ** 2) + share @ (losses[test] ** 2 - gains[test] ** 2)
+        return _t(sums + tolerated[test], squares, sums, n)
 
-    tests, changes = range(len(won)), np.any(moved, axis=1)
-    drawn, rng = np.full((len(won), DRAWS), math.inf), np.random.default_rng([SEED, 1])
-    rows = max(CHUNK // max(won.shape[1], 1), 1)
+    tests, changes = len(gains), np.any(moved, axis=1)
+    drawn, rng = np.full((tests, DRAWS), math.inf), np.random.default_rng([SEED, 1])
+    rows = max(CHUNK // max(gains.shape[1], 1), 1)
     for start in range(0, DRAWS, rows):
-        uniform = rng.random((min(rows, DRAWS - start), won.shape[1]), dtype=np.float32)
+        uniform = rng.random((min(rows, DRAWS - start), gains.shape[1]), dtype=np.float32)
         for test in np.flatnonzero(changes).tolist():
-            loses = np.where(which[test], uniform >= high[test], uniform < low[test])
+            loses = np.where(lost[test], uniform >= high[test], uniform < low[test])
             drawn[test, start : start + rows] = statistics(test, loses)
-    observed = np.array([float(statistics(test, which[test][None])[0]) for test in tests])
+    observed = np.array([float(statistics(test, lost[test][None])[0]) for test in range(tests)])
     order = np.argsort(observed, kind="stable").tolist()
     return _step_down(drawn[order], observed, order, changes)
 

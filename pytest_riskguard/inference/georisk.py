@@ -180,7 +180,8 @@ def georisk_difference(
         differences = georisks[0] - georisks[1]
         return np.where(np.abs(differences) <= same, 0.0, differences)
 
-    estimate = float(less(PoolKernel(pool).sample()[both][:, None])[0])
+    once = np.ones((pool.n_topics, 1), dtype=np.uint8)
+    estimate = float(less(PoolKernel(pool).replicates(once)[both])[0])
     rests = None if clusters is None else _without_clusters(pool.scores, clusters, alpha, tradeoff)[both]
     pool = pool.only(both)
     drawn = np.concatenate([less(some) for some in georisk_replicates(pool, replicates=replicates)])

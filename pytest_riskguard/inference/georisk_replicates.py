@@ -120,7 +120,7 @@ class Pool:
         weight = loss_weight_of(tradeoff, alpha)
         if tradeoff == "smooth":
             refuse(x, x > 1, "scores must be from 0 to 1 for the smooth trade-off")
-        totals = x[0] + x[1] if len(x) == 2 else np.array([math.fsum(topic.tolist()) for topic in x.T])
+        totals = np.array([exact_sum(topic) for topic in x.T])
         divisors = np.where(totals > 0, totals, 1.0)
         ratios = np.where(totals > 0, x / divisors, np.inf)
         return cls(x, totals, ratios, x / np.sqrt(divisors), np.sqrt(totals), weight, tradeoff == "smooth")
@@ -189,10 +189,6 @@ class PoolKernel:
                 np.stack([a, np.broadcast_to(b, a.shape)], axis=1) * np.where(negative, -1.0, 1.0)[:, None]
             )
         self._columns, self._units = np.vstack([scores, integers]), np.vstack([score_units, units])
-
-    def sample(self) -> FloatArray:
-        """GeoRisk of the sample itself, shape (n_systems,)."""
-        return self.replicates(np.ones((self._pool.n_topics, 1), dtype=np.uint8))[:, 0]
 
     def replicates(self, counts: Counts) -> FloatArray:
         """GeoRisk, shape (n_systems, rows), 0 where the system has no score in the replicate.

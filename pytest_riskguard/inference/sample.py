@@ -50,14 +50,9 @@ class Sample:
         return not varies(self.x)
 
     @cached_property
-    def squares(self) -> float:
-        """Squared deviations from the mean, added up."""
-        return exact_sum((self.x - self.mean) ** 2)
-
-    @cached_property
     def deviation(self) -> float:
         """Standard deviation, divisor n: that of one draw of the bootstrap."""
-        return math.sqrt(self.squares / self.n)
+        return math.sqrt(exact_sum((self.x - self.mean) ** 2) / self.n)
 
     @cached_property
     def standard_error(self) -> float:

@@ -5,6 +5,7 @@ Objectives need the extra ``ltr``; the rest needs nothing more.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,22 +25,16 @@ __all__ = [
     "faro_weights",
 ]
 
-_HOME = {
-    "GeoRisk": "objectives",
-    "JudgedQueries": "queries",
-    "LambdaMART": "objectives",
-    "QueryBaselines": "queries",
-    "RiskMetrics": "risk_metrics",
-    "TFARO": "objectives",
-    "TSARO": "objectives",
-    "UCRO": "objectives",
-    "faro_weights": "objectives",
+#: The names, with spaces between them, by their modules.
+_HOMES = {
+    "objectives": "GeoRisk LambdaMART TFARO TSARO UCRO faro_weights",
+    "queries": "JudgedQueries QueryBaselines",
+    "risk_metrics": "RiskMetrics",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    for module, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -36,8 +36,8 @@ from pytest_riskguard.ltr.queries import (
     document_scores,
     is_count,
 )
-from pytest_riskguard.risk import expected_scores, standard_error, topic_contributions
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, loss_weight, per_topic
+from pytest_riskguard.risk import expected_scores, standardised, topic_contributions
+from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight, per_topic
 
 if TYPE_CHECKING:
     from lightgbm import Dataset
@@ -334,10 +334,7 @@ def adaptive_alpha(scores: npt.ArrayLike, baseline: npt.ArrayLike, *, alpha: flo
     differences = model - reference
     # Eq. 11; refused where a weighted loss is too large for sums
     x = per_topic(np.where(differences < 0, (1 + weight) * differences, differences), name="weighted differences")
-    levels = np.zeros(x.size)
-    if np.ptp(x) > ROUNDING_ERROR * max(1.0, float(np.max(np.abs(x)))):
-        levels = x / (standard_error(x) * math.sqrt(x.size))
-    alphas: FloatArray = weight * ndtr(-levels)
+    alphas: FloatArray = weight * ndtr(-standardised(x))
     return alphas
 
 

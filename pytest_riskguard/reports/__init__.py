@@ -31,15 +31,18 @@ __getattr__ = lazily(
 
 
 def _text(verdict: Verdict) -> str:
-    from pytest_riskguard.reports.terminal import printed
+    """The answer as a failure has it, in 80 columns."""
+    from pytest_riskguard.reports.terminal import explain
+    from pytest_riskguard.reports.words import word
+    from pytest_riskguard.run_context import Screen
 
-    return printed(verdict)
+    return f"{word(verdict).upper()} {explain(verdict, Screen(width=80), after_word=True)}"
 
 
 def _page(verdict: Verdict) -> str:
-    from pytest_riskguard.reports.terminal import printed_page
+    from html import escape
 
-    return printed_page(verdict)
+    return f"<pre>{escape(_text(verdict))}</pre>"
 
 
 SHOWN |= {"text": _text, "html": _page}

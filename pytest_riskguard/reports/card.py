@@ -10,7 +10,7 @@ from typing import Literal
 
 from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import COUNTED, ROUNDING_ERROR, ResponsibleTopic, Slice, TopicDocuments
+from pytest_riskguard.gates.findings import COUNTED, ROUNDING_ERROR, Exhibits, ResponsibleTopic, Slice, TopicDocuments
 from pytest_riskguard.gates.kinds import NoTopicCollapse
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 
@@ -134,6 +134,11 @@ class Card:
         return self.verdict.outcome == "pass" and self.verdict.asked.is_tested and not self.is_identical
 
     # ---- topics
+
+    @property
+    def columns(self) -> Exhibits:
+        """Every topic, or where no report is written those responsible."""
+        return self.verdict.exhibits or Exhibits.of(self.verdict.responsible_topics)
 
     @cached_property
     def worst(self) -> tuple[ResponsibleTopic, ...]:

@@ -14,7 +14,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, Card, Tone
 from pytest_riskguard.reports.words import advice
 from pytest_riskguard.serialization import Words, to_plain
-from pytest_riskguard.text import clean, counted
+from pytest_riskguard.text import clean, counted, named
 
 if TYPE_CHECKING:
     from pytest_riskguard.reports.provenance import Provenance
@@ -154,9 +154,8 @@ def summary(gates: Sequence[KnownGate]) -> list[str]:
     lines = []
     for became in dict.fromkeys(gate.became for gate in missing(gates)):
         same = [gate for gate in missing(gates) if gate.became == became]
-        names = ", ".join(clean(gate.id) for gate in same[:_MAX_NAMED])
-        more = f" and {len(same) - _MAX_NAMED} more" if len(same) > _MAX_NAMED else ""
-        lines.append(f"not judged ({same[0].words}): {names}{more}")
+        names = named([clean(gate.id) for gate in same], most=_MAX_NAMED)
+        lines.append(f"not judged ({same[0].words}): {names}")
     return lines
 
 
@@ -186,28 +185,16 @@ def check(gates: Sequence[KnownGate], verdicts: int) -> None:
             owners[place] = gate.id
 
 
-#: Verdicts of one comparison, and comparisons, in the order in which a reader needs them.
+#: The order in which a reader needs verdicts.
 _ORDER: tuple[Tone, ...] = ("stop", "caution", "go")
 
 
-@frozen
-class Comparison:
-    """Verdicts about the same scores, failures first, then what passes with care; ``places`` are in the report."""
-
-    verdicts: tuple[Verdict, ...]
-    places: tuple[int, ...]
-
-
-def comparisons(verdicts: Sequence[Verdict]) -> list[Comparison]:
-    """The verdicts by what they compare: the same names, measure and inputs; failures first, then care."""
+def comparisons(verdicts: Sequence[Verdict]) -> list[list[int]]:
+    """The places of verdicts on the same names, measure and inputs; failures first, then what passes with care."""
     together: dict[str, list[int]] = {}
-    for place, verdict in enumerate(verdicts):
-        together.setdefault(compared(verdict, place), []).append(place)
-    found = []
-    for places in together.values():
-        places.sort(key=lambda place: urgency(verdicts[place]))
-        found.append(Comparison(tuple(verdicts[place] for place in places), tuple(places)))
-    return sorted(found, key=lambda comparison: urgency(comparison.verdicts[0]))
+    for place in sorted(range(len(verdicts)), key=lambda place: urgency(verdicts[place])):
+        together.setdefault(compared(verdicts[place], place), []).append(place)
+    return list(together.values())
 
 
 def urgency(verdict: Verdict) -> int:

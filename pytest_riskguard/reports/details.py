@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
+from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, Slice
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
 from pytest_riskguard.reports.card import Card
@@ -99,12 +99,8 @@ def _statistics(verdict: Verdict) -> Section:
     return Section("Statistics", [*figures(verdict), *_flips(card)], _topics(card) if shown else [])
 
 
-def figures(verdict: Verdict) -> list[str]:
+def figures(verdict: Verdict) -> Iterator[str]:
     """A sentence for each kind of figure."""
-    return [said for said in _figures(verdict) if said]
-
-
-def _figures(verdict: Verdict) -> Iterator[str]:
     estimates, topics, power = verdict.estimates, verdict.topics, verdict.power.minimum_detectable_effect
     if verdict.asked.of_rankings:
         yield (
@@ -154,14 +150,12 @@ def _tests(verdict: Verdict) -> str:
         said.append(f"TRisk {signed(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)})")
     if estimates.break_even_p_value is not None:
         said.append(f"one-sided: break-even p {probability(estimates.break_even_p_value)}")
-    ends = [interval(verdict, one) for one in verdict.intervals if one.decisive or one.method in _REPORTED]
+    ends = [
+        f"{METHODS[one.method]} {limits(one.lower, one.upper)}{' (decisive)' * one.decisive}"
+        for one in verdict.intervals
+        if one.decisive or one.method in _REPORTED
+    ]
     return "; ".join([*said, f"{percent(verdict.intervals[0].level)} intervals: {', '.join(ends)}"])
-
-
-def interval(verdict: Verdict, one: ReportedInterval) -> str:
-    """An interval with its name; over a pool Student-t has its error from the jackknife."""
-    jackknife = " (jackknife)" if verdict.asked.is_pool and one.method == "student_t" else ""
-    return f"{METHODS[one.method]}{jackknife} {limits(one.lower, one.upper)}{' (decisive)' * one.decisive}"
 
 
 def _family(verdict: Verdict, family: Family) -> str:
@@ -184,18 +178,22 @@ def _flips(card: Card) -> list[str]:
 # ---- what explains it
 
 
+#: The columns of ``ranked``.
+RANKED = {"document": "name", "grade": "text", "ranks": "text", "effect": "+.4f"}
+
+
+def ranked(document: RankedDocument) -> tuple[str, str, str, float | None]:
+    """A document of both rankings, as a row of a table."""
+    grade = "unjudged" if document.grade is None else short(document.grade)
+    ranks = f"{document.baseline_rank or '-'} -> {document.candidate_rank or '-'}"
+    return document.document, grade, ranks, document.effect or None
+
+
 def _documents(verdict: Verdict) -> Section | None:
     """What moved in each topic that a failure lists."""
     card = Card(verdict)
-    columns = {"topic": "name", "document": "name", "grade": "text", "ranks": "text", "effect": "+.4f"}
     rows = [
-        (
-            topic.topic,
-            document.document,
-            "unjudged" if document.grade is None else short(document.grade),
-            f"{document.baseline_rank or '-'} -> {document.candidate_rank or '-'}",
-            document.effect,
-        )
+        (topic.topic, *ranked(document))
         for topic in card.worst
         if topic.topic in card.documents
         for document in card.documents[topic.topic].moved
@@ -206,7 +204,7 @@ def _documents(verdict: Verdict) -> Section | None:
         "An effect is the document's part in the topic's difference; of measures that are no sum over documents, "
         "what moving it alone back to its rank would gain."
     )
-    return Section("Documents that moved", parts=[Table("", columns, rows, note)])
+    return Section("Documents that moved", parts=[Table("", {"topic": "name", **RANKED}, rows, note)])
 
 
 def _slices(verdict: Verdict) -> Section | None:

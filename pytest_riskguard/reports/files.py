@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import re
-import tempfile
+import secrets
+import shutil
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.comparisons import Report
 
 
-JSON, MARKDOWN, HTML, JUNIT = "json", "markdown", "html", "junit"
+#: Formats, called as the modules that write them.
+JSON, MARKDOWN, HTML, JUNIT = "json", "markdown", "html", "ci.junit"
 #: Formats of a figure or a table.
 OF_SECTIONS = (JSON, HTML)
 _BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".html": HTML, ".htm": HTML, ".xml": JUNIT}
@@ -86,29 +89,15 @@ def check(path: Path) -> None:
 
 def write(path: Path, report: Report) -> None:
     """Write a report, whole or not at all, in the format that its name asks for."""
+    from pytest_riskguard.reports.json import dumps, plain
+
     kind = format_of(path)
     if isinstance(kind, AddedFormat):
-        from pytest_riskguard.reports.json import plain
-
         write_bytes(path, kind.content(plain(report)))
-        return
-    if kind == JSON:
-        from pytest_riskguard.reports.json import dumps
-
-        text = dumps(report)
-    elif kind == HTML:
-        from pytest_riskguard.reports.html import render as render_html
-
-        text = render_html(report.shown)
-    elif kind == JUNIT:
-        from pytest_riskguard.reports.ci.junit import render as render_junit
-
-        text = render_junit(report.shown)
+    elif kind == JSON:
+        write_text(path, dumps(report))
     else:
-        from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
-
-        text = render(report.shown, limit=COMMENT_LIMIT)
-    write_text(path, text)
+        write_text(path, import_module(f"pytest_riskguard.reports.{kind}").render(report.shown))
 
 
 def save(verdict: Verdict, path: Path) -> None:
@@ -159,37 +148,24 @@ def write_bytes(path: Path, content: bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(content)
         return
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(_mode(target))
-        Path(temporary).replace(target)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
 def link_problem(path: Path) -> str | None:
-    """What is wrong with a link that may not be followed."""
-    if not path.is_symlink() or _may_follow(path, Path(os.path.realpath(path))):
+    """What is wrong with a link, unless it is the system's own, as ``/dev/stdout``, or leads to a file beside it."""
+    folder, target = path.absolute().parent.resolve(), Path(os.path.realpath(path))
+    is_beside = target.parent == folder and (target.is_file() or not target.exists())
+    if not path.is_symlink() or is_beside or any(folder.is_relative_to(root) for root in _OF_SYSTEM):
         return None
     return "a link that leads out of its folder; delete it, or name the file that it points to"
-
-
-def _may_follow(link: Path, target: Path) -> bool:
-    """Whether a link is the system's own, such as ``/dev/stdout``, or leads to a file beside it."""
-    folder = link.absolute().parent.resolve()
-    is_of_system = any(folder.is_relative_to(root) for root in _OF_SYSTEM)
-    return is_of_system or (target.parent == folder and (target.is_file() or not target.exists()))
-
-
-def _mode(target: Path) -> int:
-    """The mode of the file that is replaced, or what a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

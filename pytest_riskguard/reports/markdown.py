@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 from pytest_riskguard.gates.verdict import Verdict
@@ -64,10 +64,15 @@ def _reference(match: re.Match[str]) -> str:
     return f"&#{ord(match.group())};"
 
 
-def table(columns: Mapping[str, str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table whose cells are Markdown; ``columns`` as a ``Table`` has them."""
-    rules = ["---:" if kind == "number" else "---" for kind in Table("", columns, ()).kinds]
-    return [*(f"| {' | '.join(cells)} |" for cells in (columns, rules, *rows)), ""]
+def table(known: Table) -> list[str]:
+    """Lines of a table: names are shown as they are, other cells are Markdown."""
+    kinds = known.kinds
+    rules = ["---:" if kind == "number" else "---" for kind in kinds]
+    rows = [
+        [code(cell) if kind == "name" else cell.replace(" -> ", " → ") for cell, kind in zip(row, kinds, strict=True)]
+        for row in known.cells
+    ]
+    return [*(f"| {' | '.join(cells)} |" for cells in (map(prose, known.columns), rules, *rows)), ""]
 
 
 #: Topics of a failure, which the JSON report has all.
@@ -78,25 +83,17 @@ COMMENT_LIMIT = 65_000
 SUMMARY_LIMIT = 1_000_000
 
 
-def render(report: Report, *, limit: int | None = None) -> str:
+def render(report: Report, *, limit: int = COMMENT_LIMIT) -> str:
     """The report, of at most ``limit`` bytes of UTF-8."""
     head = [f"## riskguard: {answer(report.verdicts, report.gates).title}", ""]
     came_from = [*report.policy_changes, *([] if report.provenance is None else [line(report.provenance)])]
     head += [text for said in came_from for text in (_sentence(said), "")]
     for ranked in standings(report.verdicts, report.gates):
-        known = ranked.filled
-        rows = (
-            [
-                code(cell) if kind == "name" else cell.replace("->", "→")
-                for cell, kind in zip(row, known.kinds, strict=True)
-            ]
-            for row in known.cells
-        )
-        head += table({_sentence(label): kind for label, kind in known.columns.items()}, rows)
+        head += table(ranked.filled)
     return fitting(head, report, limit=limit)
 
 
-def fitting(head: Sequence[str], report: Report, *, limit: int | None) -> str:
+def fitting(head: Sequence[str], report: Report, *, limit: int = COMMENT_LIMIT) -> str:
     """The head, the gates that failed, and all gates in a table, as many of them as fit; a line says what is missing.
 
     First the gates that failed last have only their line in the table, then the table loses its last lines.
@@ -109,14 +106,14 @@ def fitting(head: Sequence[str], report: Report, *, limit: int | None) -> str:
         missing = [counted(gates - rows, "gate")] if rows < gates else []
         missing += [f"what happened in {len(failures) - sections} that failed"] if sections < len(failures) else []
         lines = [*head, *chain(*failures[:sections])]
-        lines += table(_COLUMNS, lines_of[:rows]) if gates else []
+        lines += table(Table("", _COLUMNS, lines_of[:rows])) if gates else []
         lines += [*remarks_of, *chain(*notes_of[:rows])]
         if missing:
             lines += ["", f"Left out to save space: {' and '.join(missing)}. The JSON and HTML reports have it."]
         return "\n".join(lines).rstrip("\n") + "\n"
 
     def too_long(text: str) -> bool:
-        return limit is not None and len(text.encode()) > limit
+        return len(text.encode()) > limit
 
     sections = bisect_left(range(len(failures)), True, key=lambda place: too_long(whole(place + 1, gates)))
     rows = bisect_left(range(gates), True, key=lambda place: too_long(whole(sections, place + 1)))
@@ -155,9 +152,7 @@ def _worst(verdict: Verdict, same_as: str | None) -> list[str]:
     count = len(card.worst) + card.more
     which = f"The {words.extreme(verdict)} {MAX_WORST} of {count}" if count > MAX_WORST else f"All {count}"
     systems = f"{code(words.opponent(verdict))} to {code(verdict.candidate, limit=60)}"
-    topics = worst_topics(verdict, most=MAX_WORST)
-    rows = [[*map(code, names), scores.replace("->", "→")] for *names, scores in topics.cells]
-    return [f"{which}, {systems}:", "", *table(topics.columns, rows)]
+    return [f"{which}, {systems}:", "", *table(worst_topics(verdict, most=MAX_WORST))]
 
 
 _COLUMNS = {**dict.fromkeys(("outcome", "gate", "measure", "estimate"), "text"), "mean": "number"}
@@ -199,5 +194,5 @@ def _row(verdict: Verdict, run: Sequence[Verdict], failures: int | None) -> list
         _gate(verdict, run),
         code(verdict.measure or ""),
         _sentence(words.estimate(verdict)),
-        words.means(verdict).replace("->", "→"),
+        words.means(verdict),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -51,10 +51,8 @@ class Provenance:
 
 def days(baseline: Origin, date: str) -> int | None:
     """How many days before a date a baseline was stored; None if it was not, or nobody knows when."""
-    if baseline.stored is None:
-        return None
     try:
-        earlier, later = _time(baseline.stored), _time(date)
+        later, earlier = (datetime.fromisoformat(time[:19]) for time in (date, baseline.stored or ""))  # all are UTC
     except ValueError:
         return None
     return max((later - earlier).days, 0)
@@ -78,14 +76,13 @@ def ages(baselines: Sequence[Origin], date: str) -> str:
 
 def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Provenance:
     """Where the report on these verdicts comes from; verdicts on plain scores have only names."""
-    known = [(verdict.service, verdict.origins) for verdict in verdicts if verdict.origins is not None]
-    candidate = next((origins.candidate for _, origins in known), None)
-    if candidate is None and verdicts:
-        candidate = Origin(verdicts[0].candidate)
-    baselines = {(service, baseline.name): baseline for service, origins in known for baseline in origins.baselines}
-    for verdict in (verdict for verdict in verdicts if verdict.origins is None):
-        for name in verdict.baselines:
-            baselines.setdefault((verdict.service, name), Origin(name))
+    known = [verdict.origins for verdict in verdicts if verdict.origins is not None]
+    candidates = [origins.candidate for origins in known] + [Origin(verdict.candidate) for verdict in verdicts]
+    baselines = dict[tuple[str, str], Origin]()
+    for verdict in sorted(verdicts, key=lambda one: one.origins is None):
+        stored = map(Origin, verdict.baselines) if verdict.origins is None else verdict.origins.baselines
+        for baseline in stored:
+            baselines.setdefault((verdict.service, baseline.name), baseline)
     return Provenance(
         date,
         build.commit,
@@ -93,15 +90,10 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
         build.pull_request,
         build.repository,
         build.run_url,
-        candidate,
+        candidates[0] if candidates else None,
         tuple(replace(one, name=": ".join(filter(None, key))) for key, one in baselines.items()),
-        tuple({origins.file: None for _, origins in known if origins.file is not None}),
+        tuple({origins.file: None for origins in known if origins.file is not None}),
     )
-
-
-def _time(text: str) -> datetime:
-    time = datetime.fromisoformat(text)
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def line(provenance: Provenance) -> str:

@@ -8,8 +8,8 @@ from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import comparisons
-from pytest_riskguard.reports.details import marks
-from pytest_riskguard.reports.numbers import plain, short, signed
+from pytest_riskguard.reports.details import RANKED, marks, ranked
+from pytest_riskguard.reports.numbers import plain, signed
 from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.reports.words import fault, word
 from pytest_riskguard.text import clean, counted, did_you_mean, listed
@@ -26,23 +26,25 @@ def explained(asked: str, verdicts: Sequence[Verdict]) -> Section:
     topic = _topic(asked, known, verdicts)
     tags = dict.fromkeys(
         f"{tag}={values[seen.topics.index(topic)]}"
-        for verdict in verdicts
-        if (seen := verdict.exhibits) is not None and topic in seen.topics
+        for seen in (Card(verdict).columns for verdict in verdicts)
+        if topic in seen.topics
         for tag, values in seen.tags.items()
     )
     return Section(
         ": ".join(filter(None, (topic, known[topic]))),
         [f"Tags: {listed(tuple(tags), most=20)}."] if tags else [],
-        [part for one in comparisons(verdicts) for part in _compared(topic, one.verdicts)],
+        [
+            part
+            for places in comparisons(verdicts)
+            for part in _compared(topic, [verdicts[place] for place in places])
+        ],
     )
 
 
 def _scored(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str | None, float, float]]:
     """The topics that verdicts name, their texts, and both scores."""
-    for verdict in verdicts:
-        yield from ((row.topic, row.query, row.baseline, row.candidate) for row in verdict.responsible_topics)
-        if (seen := verdict.exhibits) is not None:
-            yield from zip(seen.topics, seen.queries, seen.baseline, seen.candidate, strict=True)
+    for seen in (Card(verdict).columns for verdict in verdicts):
+        yield from zip(seen.topics, seen.queries, seen.baseline, seen.candidate, strict=True)
 
 
 def _topic(asked: str, known: dict[str, str], verdicts: Sequence[Verdict]) -> str:
@@ -76,19 +78,13 @@ def _compared(topic: str, verdicts: Sequence[Verdict]) -> Iterator[Section]:
     if (documents := next((one.documents for one in verdicts if topic in Card(one).documents), None)) is None:
         text.append("Its rankings are not known: verdicts hold those of the queries that lost or gained most.")
     else:
-        columns = {"document": "name", "grade": "text", "ranks": "text", "effect": "+.4f", "title": "name"}
         rows = [
-            (
-                one.document,
-                "unjudged" if one.grade is None else short(one.grade),
-                f"{one.baseline_rank or '-'} -> {one.candidate_rank or '-'}",
-                one.effect or None,
-                documents.titles.get(one.document),
-            )
+            (*ranked(one), documents.titles.get(one.document))
             for row in documents.topics
             if row.topic == topic
             for one in row.documents
         ]
+        columns = {**RANKED, "title": "name"}
         tables.append(Table(f"Rankings, {first.baseline} -> {first.candidate}", columns, rows))
     title = f"{clean(first.candidate, limit=60)} against {clean(first.baseline, limit=60)}"
     yield Section(f"{title}, {first.measure}" if first.measure else title, text, tables)
@@ -98,6 +94,6 @@ def _gates(topic: str, verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, 
     """Each gate, its outcome, the query's share of the loss, and whether it decided."""
     for verdict in verdicts:
         row = next((row for row in verdict.responsible_topics if row.topic == topic), None)
-        mark = marks(row, flagged=row is not None and row.flagged, flips=topic in Card(verdict).decisive_topics)
+        flagged, flips = row is not None and row.flagged, topic in Card(verdict).decisive_topics
         share = None if row is None or verdict.asked.by_topic else row.share
-        yield verdict.gate, word(verdict).upper(), share, mark
+        yield verdict.gate, word(verdict).upper(), share, marks(row, flagged=flagged, flips=flips)

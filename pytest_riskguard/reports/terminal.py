@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from html import escape
-from types import MappingProxyType
 
 from pytest_riskguard import run_context
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Verdict, VerdictWarning
@@ -58,7 +56,8 @@ def explain(
     first = [_first_line(verdict, screen, after_word)]
     first += [] if same_as is None else [f"  queries and documents: see {clean(same_as)}"]
     after = _indented([words.why(verdict), *({ages(verdict)} - {*said})], screen)
-    after += _details(verdict, screen) if screen.verbose else []
+    for section in details(verdict) if screen.verbose else ():
+        after += [f"  {line}" for line in section.lines(_width(screen) - 2, most=MAX_ROWS) if line]
     after += warnings_in(verdict, screen, said, with_paragraph=has_body or same_as is not None)
     commands = verdict.commands
     if commands is not None and same_as is not None:  # whose failure says how to look into the same query
@@ -180,11 +179,11 @@ def _indented(
     paragraphs: Iterable[str], screen: Screen, *, hanging: str = "  ", most: int | None = None
 ) -> list[str]:
     """Each paragraph wrapped, in at most so many lines unless statistics were asked for."""
-    lines, is_cut = [], most is not None and not screen.verbose
+    lines, most = [], None if screen.verbose else most
     for paragraph in filter(None, paragraphs):
         text = clean(paragraph, limit=1_000_000)
-        part = wrapped([text], width=_width(screen), hanging=hanging, breaks_words=is_cut)
-        lines += at_most(most, part, text, _width(screen)) if is_cut and most is not None else part
+        part = wrapped([text], width=_width(screen), hanging=hanging, breaks_words=most is not None)
+        lines += part if most is None else at_most(most, part, text, _width(screen))
     return lines
 
 
@@ -194,22 +193,14 @@ def _width(screen: Screen) -> int:
 
 def _new_results(card: Card, screen: Screen) -> list[str]:
     """In one line: what users see now where documents were lost, in the worst topics."""
-    line, depth = "", 0 if card.verdict.documents is None else card.verdict.documents.depth
+    found, documents = [], card.verdict.documents
     for topic in card.worst[:MAX_WORST]:
-        moved = card.documents.get(topic.topic)
-        for best in moved.new(depth)[:1] if moved is not None else ():
-            grade = "unjudged" if best.grade is None else f"grade {best.grade}"
-            document, name = clean(best.document, limit=40), clean(topic.topic, limit=16)
-            new = f"{name} {document} at rank {best.candidate_rank} ({grade})"
-            longer = f"{line}; {new}" if line else f"  new results: {new}"
-            line = longer if not line or columns(longer) <= _width(screen) else line
-    return [fitted(line, _width(screen))] if line else []
-
-
-def _details(verdict: Verdict, screen: Screen) -> Iterator[str]:
-    """Figures, documents, slices and judgements."""
-    for section in details(verdict):
-        yield from (f"  {line}" for line in section.lines(_width(screen) - 2, most=MAX_ROWS) if line)
+        if documents is not None and topic.topic in card.documents:
+            for best in card.documents[topic.topic].new(documents.depth)[:1]:
+                grade = "unjudged" if best.grade is None else f"grade {best.grade}"
+                name = f"{clean(topic.topic, limit=16)} {clean(best.document, limit=40)}"
+                found.append(f"{name} at rank {best.candidate_rank} ({grade})")
+    return [fitted(f"  new results: {'; '.join(found)}", _width(screen))] if found else []
 
 
 # ---- all gates
@@ -238,7 +229,7 @@ def _notes(verdict: Verdict, run: Sequence[Verdict], complete: bool, with_comman
     commands = verdict.commands if with_commands else None
     step = words.promotion(verdict, run, complete=complete, commands=commands)
     lines += [] if step is None else [f"{step.text}:\n{step.command}" if step.command else step.text]
-    return [*lines, *(line for line in warning_lines(verdict) if line not in lines)]
+    return lines + warning_lines(verdict)
 
 
 def warning_lines(verdict: Verdict) -> list[str]:
@@ -253,14 +244,11 @@ def coded(warnings: Iterable[VerdictWarning]) -> list[str]:
 
 def remarks(verdicts: Sequence[Verdict]) -> list[str]:
     """What is to be said of all verdicts together: that nothing is corrected."""
-    alone = [v for v in verdicts if v.estimates.decision_p_value is not None and v.family is None]
-    said = []
-    if len(alone) > 1:
-        said.append(
-            f"{len(alone)} risk gates, each at its own level, not corrected for multiple comparisons (family: auto "
-            "corrects)"
-        )
-    return said
+    alone = sum(one.estimates.decision_p_value is not None and one.family is None for one in verdicts)
+    said = (
+        f"{alone} risk gates, each at its own level, not corrected for multiple comparisons (family: auto corrects)"
+    )
+    return [said] if alone > 1 else []
 
 
 #: Codes of ANSI: green, yellow, bold red.
@@ -270,7 +258,6 @@ _ANY_WIDTH = 10_000
 _COLUMNS = dict.fromkeys(("outcome", "estimate", "measure", "mean", "gate"), "text")
 #: Columns of what is wrong with data that cannot be compared: its failure says all of it. Lines of a note.
 _MAX_CELL, _MAX_NOTE = 40, 3
-_NO_FAILURES: Mapping[str, int] = MappingProxyType({})
 
 
 def gates_table(
@@ -278,7 +265,7 @@ def gates_table(
     screen: Screen,
     *,
     colour: bool = False,
-    failures: Mapping[str, int] = _NO_FAILURES,
+    failures: Mapping[str, int] | None = None,
     complete: bool = True,
 ) -> list[str]:
     """The table of verdicts, each with the test that asked for it: a line for each, in the order given, and notes.
@@ -287,7 +274,7 @@ def gates_table(
     The run is ``complete`` if every gate was judged.
     """
     run = [verdict for _, verdict in judged]
-    rows = [_row(test, verdict, failures.get(test)) for test, verdict in judged]
+    rows = [_row(test, verdict, (failures or {}).get(test)) for test, verdict in judged]
     for gone in ((), ("mean",), ("mean", "measure")):
         shown = [[None if name in gone else cell for name, cell in zip(_COLUMNS, row, strict=True)] for row in rows]
         heading, *lines = Table("", _COLUMNS, shown).filled.lines(_ANY_WIDTH, indent=0)
@@ -297,7 +284,9 @@ def gates_table(
     for verdict, (outcome, *_), line, under in zip(run, rows, lines, notes(run, complete=complete), strict=True):
         code = _COLOURS[words.word(verdict)]
         text.append(f"\x1b[{code}m{outcome}\x1b[0m{line.removeprefix(outcome)}" if colour else line)
-        text += [part for note in under for part in _under(note, screen)]
+        for note, _, command in (said.partition("\n") for said in under):
+            text += _indented([note], screen, most=_MAX_NOTE)
+            text += [f"    {command}"] if command else []
     return text
 
 
@@ -308,28 +297,6 @@ def _row(test: str, verdict: Verdict, failures: int | None) -> tuple[str, ...]:
     figures = words.estimate(verdict) or fitted(problem, _MAX_CELL)
     measure = clean(verdict.measure or "", limit=24)
     return outcome + after(failures), figures, measure, words.means(verdict), clean(test)
-
-
-def _under(note: str, screen: Screen) -> list[str]:
-    note, _, command = note.partition("\n")
-    text = clean(note, limit=100_000)
-    part = wrapped([text], width=max(screen.width, 40))
-    if not screen.verbose:
-        part = at_most(_MAX_NOTE, part, text, screen.width)
-    return [*part, *([f"    {command}"] if command else [])]
-
-
-# ---- printed, and in the cell of a notebook
-
-
-def printed(verdict: Verdict) -> str:
-    """The answer as a failure has it, in 80 columns."""
-    return f"{words.word(verdict).upper()} {explain(verdict, Screen(width=80), after_word=True)}"
-
-
-def printed_page(verdict: Verdict) -> str:
-    """The same as a piece of HTML."""
-    return f"<pre>{escape(printed(verdict))}</pre>"
 
 
 # ---- what is typed

@@ -565,12 +565,7 @@ _ADVICE = {"fail": "Don't ship", "none": "No verdict", "caution": "Ship with car
 
 def word(verdict: Verdict) -> str:
     """How a gate ended: the outcome, or ``pass with care``."""
-    return "pass with care" if is_careful(verdict) else verdict.outcome
-
-
-def is_careful(verdict: Verdict) -> bool:
-    """Whether it passes with care."""
-    return verdict.outcome == "pass" and Card(verdict).tone == "caution"
+    return "pass with care" if verdict.outcome == "pass" and Card(verdict).tone == "caution" else verdict.outcome
 
 
 def advice(verdicts: Sequence[Verdict], *, complete: bool = True) -> tuple[Tone, str]:
@@ -589,7 +584,7 @@ def own_advice(verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool 
     own = advice([verdict])[1]
     if verdict.outcome != "pass" or own == advice(_same_change(verdict, run), complete=complete)[1]:
         return own
-    return "Passes with care" if Card(verdict).tone == "caution" else "Passes"
+    return "Passes with care" if own == _ADVICE["caution"] else "Passes"
 
 
 def _same_change(verdict: Verdict, run: Sequence[Verdict]) -> list[Verdict]:

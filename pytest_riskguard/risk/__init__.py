@@ -3,7 +3,7 @@
 from pytest_riskguard.risk import checks
 from pytest_riskguard.risk.georisk import expected_scores, georisk, topic_contributions, zrisk
 from pytest_riskguard.risk.pools import principal_components
-from pytest_riskguard.risk.urisk import counts, standard_error, trisk, urisk
+from pytest_riskguard.risk.urisk import counts, standardised, trisk, urisk
 
 __all__ = [
     "checks",
@@ -11,7 +11,7 @@ __all__ = [
     "expected_scores",
     "georisk",
     "principal_components",
-    "standard_error",
+    "standardised",
     "topic_contributions",
     "trisk",
     "urisk",

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.risk.checks import (
-    FEW_NUMBERS,
     FloatArray,
     exact_sum,
     per_topic,
@@ -136,10 +135,7 @@ def _over(differences: FloatArray, root: FloatArray) -> FloatArray:
 
 
 def _sums(rows: FloatArray) -> FloatArray:
-    if rows.shape[1] > FEW_NUMBERS:
-        return np.array([exact_sum(row) for row in rows])
-    blocks = (rows[start : start + FEW_NUMBERS] for start in range(0, len(rows), FEW_NUMBERS))  # bounds the lists
-    return np.array([math.fsum(row) for block in blocks for row in block.tolist()])
+    return np.array([exact_sum(row) for row in rows])
 
 
 def _smooth_contributions(scores: FloatArray) -> FloatArray:

@@ -6,11 +6,10 @@ systems", ECIR 2014, section 2.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.risk.checks import FloatArray, systems_by_topics
 
 #: An axis that explains less than this share is rounding.
@@ -21,7 +20,7 @@ MEAN_ROUNDING = 1e-15
 SAME_COORDINATE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Components:
     """Systems on principal axes.
 

@@ -8,12 +8,12 @@ baseline, in units of the measure; sums are exactly rounded, so the order of top
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.distributions import stdtr
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, mean, per_topic
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 
@@ -40,13 +40,7 @@ def urisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear")
     return mean(trade_off(differences, kind=tradeoff, alpha=alpha))
 
 
-def standard_error(x: npt.ArrayLike) -> float:
-    """Standard error of the mean of trade-off scores, divisor n - 1 (Eq. 12); at least two topics."""
-    x = per_topic(x, name="x", at_least=2)
-    return _deviation(x) / math.sqrt(x.size)
-
-
-@dataclass(frozen=True)
+@frozen
 class RiskTest:
     """A mean trade-off score and its Student-t test against 0.
 
@@ -93,19 +87,17 @@ def standardised(x: npt.ArrayLike) -> FloatArray:
     return x / _deviation(x)
 
 
-@dataclass(frozen=True)
+@frozen
 class Counts:
-    """Topics by what happened to them: a change is above 1e-12, a win or a loss above 1e-6, a tie the rest."""
+    """Topics by what happened to them: a win or a loss is above 1e-6, a tie the rest."""
 
     wins: int
     losses: int
     ties: int
-    changed: int
-    losses_over_20_percent: int
 
 
 def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
-    """Wins, losses, ties, and losses of more than 20% of the baseline's score (SIGIR 2014, Table 3).
+    """Wins, losses and ties (SIGIR 2014, Table 3).
 
     Scores, shape (n_topics,), are in units of the measure. ValueError with no topic, a second axis, a value that is
     not finite, or shapes that differ.
@@ -116,11 +108,8 @@ def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
         raise ValueError(f"candidate and baseline differ in shape: {candidate.shape} and {baseline.shape}")
     differences = candidate - baseline
     wins = int(np.count_nonzero(differences > COUNTED))
-    lost = differences < -COUNTED
-    losses = int(np.count_nonzero(lost))
-    heavy = int(np.count_nonzero(lost & (-differences > 0.2 * np.abs(baseline) + ROUNDING_ERROR)))
-    changed = int(np.count_nonzero(np.abs(differences) > ROUNDING_ERROR))
-    return Counts(wins, losses, differences.size - wins - losses, changed, heavy)
+    losses = int(np.count_nonzero(differences < -COUNTED))
+    return Counts(wins, losses, differences.size - wins - losses)
 
 
 def varies(x: FloatArray) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_riskguard.studies.pool_report import pool_report
     from pytest_riskguard.studies.pool_statistics import every_baseline
+    from pytest_riskguard.studies.pool_study import pool_report
 
 __all__ = ["every_baseline", "pool_report"]
 
-_HOME = {"every_baseline": "pool_statistics", "pool_report": "pool_report"}
+_HOME = {"every_baseline": "pool_statistics", "pool_report": "pool_study"}
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ def pool(inputs: Inputs, outputs: Outputs) -> int:
     Uses each SYSTEM, a run or a stored baseline, as the baseline of all the others, and shows which of them correlate
     over topics and whether their order by risk depends on the baseline.
     """
-    from pytest_riskguard.studies.pool_report import MAX_SYSTEMS, MIN_SYSTEMS, dumps, pool_report, section
+    from pytest_riskguard.studies.pool_study import MAX_SYSTEMS, MIN_SYSTEMS, dumps, pool_report, section
 
     outputs.check(*inputs.files)
     systems = inputs.systems

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc
 
-from pytest_riskguard.risk.checks import (
-    ROUNDING_ERROR,
-    FloatArray,
-    loss_weight,
-    mean,
-    systems_by_topics,
-)
+from pytest_riskguard.risk import trisk
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, systems_by_topics
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:
@@ -31,22 +27,13 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     ValueError).
     """
     scores = systems_by_topics(scores)
-    directions = np.full(scores.shape, np.nan)
-    for row, (system, varies) in enumerate(zip(scores, _vary(scores), strict=True)):
-        if varies:
-            centred = system - mean(system)
-            # scaled to a size near 1: squares of very small or very large scores leave the range of floats
-            centred = centred / np.max(np.abs(centred))
-            directions[row] = centred / math.sqrt(math.fsum(centred**2))
-    matrix: FloatArray = np.clip(directions @ directions.T, -1.0, 1.0)
-    matrix = (matrix + matrix.T) / 2
+    sizes = np.maximum(1.0, np.max(np.abs(scores), axis=1))
+    varying = np.flatnonzero(np.ptp(scores, axis=1) > ROUNDING_ERROR * sizes)
+    matrix = np.full((len(scores), len(scores)), np.nan)
+    matrix[np.ix_(varying, varying)] = np.corrcoef(scores[varying])
+    matrix = np.asarray((matrix + matrix.T) / 2)
     matrix[np.abs(matrix - 1) <= ROUNDING_ERROR] = 1.0  # exact for a system with itself or with its equal
     return matrix
-
-
-def _vary(rows: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which rows differ over topics by more than the rounding of their size."""
-    return np.asarray(np.ptp(rows, axis=1) > ROUNDING_ERROR * np.maximum(1.0, np.max(np.abs(rows), axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +54,12 @@ def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
     Scores are those of ``correlations``, of either sign; alpha is at least 0; the trade-off is linear.
     """
     scores = systems_by_topics(scores)
-    weight = 1 + loss_weight(alpha)
-    n, topics = scores.shape
-    urisk, trisk = np.zeros((n, n)), np.full((n, n), np.nan)
-    for column, baseline in enumerate(scores):
-        x = scores - baseline
-        x = np.where(x < 0, weight * x, x)
-        means = np.array([math.fsum(row) for row in x.tolist()]) / topics
-        urisk[:, column] = means + 0.0
-        if topics < 2:
-            continue
-        squares = ((x - means[:, None]) ** 2).tolist()
-        errors = np.sqrt(np.array([math.fsum(row) for row in squares]) / (topics - 1) / topics)
-        varying = _vary(x)
-        trisk[varying, column] = means[varying] / errors[varying]
-    return EveryBaseline(urisk, trisk)
+    shape = len(scores), len(scores)
+    tests = [trisk(system - baseline, alpha=alpha) for system, baseline in product(scores, scores)]
+    return EveryBaseline(
+        np.array([test.estimate for test in tests]).reshape(shape),
+        np.array([test.statistic for test in tests], dtype=np.float64).reshape(shape),
+    )
 
 
 def sortable_trisk(risks: EveryBaseline) -> FloatArray:
@@ -115,7 +93,7 @@ def places(values: npt.ArrayLike) -> FloatArray:
     falling = values[order]
     with np.errstate(invalid="ignore"):  # inf - inf is NaN, and the two are tied
         gaps = (falling[:-1] - falling[1:] > ROUNDING_ERROR) & (falling[:-1] != falling[1:])
-    groups = np.concatenate([[0], np.cumsum(gaps)]) if values.size else np.zeros(0, dtype=np.intp)
+    groups = np.concatenate([[0], np.cumsum(gaps)])
     sizes = np.bincount(groups)
     shared = np.cumsum(sizes) - (sizes - 1) / 2
     ranked = np.empty(values.size)
@@ -127,20 +105,11 @@ def places(values: npt.ArrayLike) -> FloatArray:
 PHI = 0.9
 
 
-@dataclass(frozen=True)
-class Overlap:
-    """Rank-biased overlap of two orders, from 0 to 1.
+def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> tuple[float, float]:
+    """Rank-biased overlap of two orders of the same systems, from 0 to 1: its lower bound, and the residual.
 
-    ``lower`` is the overlap if both orders continued with systems that have nothing in common, ``residual`` how much
+    The bound is the overlap if both orders continued with systems that have nothing in common, the residual how much
     further systems could add.
-    """
-
-    lower: float
-    residual: float
-
-
-def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> Overlap:
-    """Rank-biased overlap of two orders of the same systems.
 
     Parameters
     ----------
@@ -161,7 +130,7 @@ def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: flo
     # n systems in common at depths d > n: (1 - phi) sum phi^(d-1) n/d, the logarithm's series from term n + 1
     beyond = n * (1 - phi) / phi * (-math.log1p(-phi) - math.fsum(phi**depths / depths))
     beyond = min(max(beyond, 0.0), phi**n)
-    return Overlap(seen + beyond, phi**n - beyond)
+    return seen + beyond, phi**n - beyond
 
 
 def agreement_by_depth(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
@@ -206,14 +175,11 @@ def friedman_test(values: npt.ArrayLike) -> RankTest | None:
     bad it is, and baselines seem to agree less than they do: Table 2 of ECIR 2014 gives p = 0.0003, as printed, and W
     = 0.49, but ``durbin_test`` gives W = 0.87. Computed by ``scipy.stats.friedmanchisquare``, corrected for ties.
 
-    ``values``, shape (n_systems, n_baselines), are URisk, higher is better; values within 1e-12 are tied.
-    None for fewer than three systems or two baselines, and where all systems are equal
-    under every baseline.
+    ``values``, shape (n_systems, n_baselines), are URisk, higher is better, of at least three systems; values within
+    1e-12 are tied. None where all systems are equal under every baseline.
     """
     values = np.asarray(values, dtype=np.float64)
     systems, baselines = values.shape
-    if systems < 3 or baselines < 2:
-        return None
     table = np.column_stack([places(column) for column in values.T])
     if np.ptp(table) == 0:
         return None
@@ -228,8 +194,8 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     """Durbin's test: Friedman's for incomplete blocks, here without each baseline's place in its own ranking.
 
     Each baseline ranks the other n - 1 systems, so any two systems meet under n - 2 baselines: a balanced incomplete
-    block design. None for fewer than three systems, and where all are equal under every baseline. ``values`` are
-    those of ``ranks``.
+    block design. None where all are equal under every baseline. ``values`` are those of ``ranks``, of at least three
+    systems.
 
     References
     ----------
@@ -237,8 +203,6 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     """
     table = ranks(values)
     n = len(table)
-    if n < 3:
-        return None
     centred = table - n / 2  # the mean of the places 1 to n - 1
     within = float(np.nansum(centred**2))
     if within == 0:

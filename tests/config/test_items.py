@@ -115,7 +115,7 @@ def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(lo
     ("keys", "problem"),
     [
         ("slice: intend", "slice of gate 'g': there is no tag 'intend'; did you mean 'intent'?"),
-        ("slice: intent=codes", "slice of gate 'g': no judged topic has intent=codes; did you mean 'intent=code'?"),
+        ("slice: intent=codes", "slice of gate 'g': no judged topic has intent=codes; did you mean 'code'?"),
         (
             "slice: [kind=odd, kind=even, kind]",
             "slice of gate 'g': kind repeats kind=even, which kind=even declares",

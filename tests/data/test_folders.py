@@ -89,12 +89,12 @@ FAILED = {"error": {"type": "index_not_found_exception", "reason": "no such inde
         (
             "q2.json",
             FAILED,
-            r"q2\.json: Elasticsearch: .* keys 'error', 'status': index_not_found_exc.*no such index",
+            r"q2\.json: query 'q2': Elasticsearch: .* keys 'error', 'status': index_not_found_exc.*no such index",
         ),
         (
             "q0.json",
             FAILED,
-            r"q0\.json: expected a response of Elasticsearch, .* found index_not_found_exception: no such",
+            r"q0\.json: query 'q0': Elasticsearch: .*index_not_found_exception: no such",
         ),
         ("q2.json", {"took": 1, "items": []}, r"q2\.json: .* found an object with the keys 'took', 'items'"),
         ("q2.json", "<html>", r"q2\.json:1: not JSON"),
@@ -109,5 +109,5 @@ def test_the_file_at_fault_is_named_with_what_it_holds(tmp_path, name, content, 
 
 
 def test_a_folder_without_a_response_is_refused(tmp_path):
-    with pytest.raises(RunFormatError, match="expected rankings, found none"):
+    with pytest.raises(RunFormatError, match="expected answers of a search engine, found none"):
         read_run(tmp_path)

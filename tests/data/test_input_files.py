@@ -75,7 +75,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 FOLDERS = {
     "scores": "expected per-topic scores, found none",
-    "run": "expected rankings, found none",
+    "run": "expected answers of a search engine, found none",
     **dict.fromkeys(("qrels", "topics"), "expected a file, or a folder with qrels/test.tsv .*, found another folder"),
 }
 NO_FILE = "expected a regular file, found a pipe or device"

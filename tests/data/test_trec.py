@@ -169,8 +169,8 @@ FIRST, JUDGED = f"1 Q0 d1 1 2.{'5' * 62} t\n", "1 0 d1 1\n"
         ),
         ("rankings", FIRST + "\n1 Q0 d2 2 2 t\n1 Q0 d1 3 1 t\n", f":4: {TWICE}; keep one of the two"),
         ("rankings", "", f": {SIX}, found an empty file"),
-        ("rankings", "x" * 80, f":1: {SIX}, found 1: '{'x' * 80}'"),
-        ("rankings", "x" * 81, f":1: {SIX}, found 1: '{'x' * 79}…'"),
+        ("rankings", "x" * 78, f":1: {SIX}, found 1: '{'x' * 78}'"),
+        ("rankings", "x" * 81, f":1: {SIX}, found 1: '{'x' * 79}"),
         ("judgements", JUDGED + "1 0 d2\n", f":2: {FOUR}, found 3: '1 0 d2'"),
         *(
             ("judgements", f"1 0 d1 {grade}\n", f":1: {GRADE}, found {grade}")

@@ -165,7 +165,7 @@ def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(aske
 def test_gates_are_drawn_by_what_each_topic_would_win_or_lose_or_from_the_pool_of_their_scores():
     same, others = together(changed=60, n=60, tolerance=0.005), apart(tolerance=0.02)
     gains, losses, lost = (np.array(of_all) for of_all in zip(*(one.ruling.bets for one in same), strict=True))
-    flipped = joint_flips(gains, losses, lost, n=60, tolerated=60 * 0.005)
+    flipped = joint_flips(gains, losses, lost, n=60, tolerated=[60 * 0.005] * len(same))
     assert flipped[0] < 0.025
     scores = [one.evidence.scores(one.gate.alpha) for one in others]
     for asked, drawn in ((same, flipped), (others, pooled_draws(scores, bound=-0.02))):

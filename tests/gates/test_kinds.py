@@ -52,7 +52,7 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
             "georisk_not_worse",
             {"level": 0.99999},
             ValueError,
-            "level: expected a number between 0.000001 and 0.9999, found the number 0.99999",
+            "level: expected a number from 1e-06 to 0.9999, found the number 0.99999",
         ),
         (
             "equivalent",

@@ -49,7 +49,7 @@ def test_scores_without_a_topic_of_the_slice_cannot_be_compared():
     with pytest.raises(DataError, match="new has no topic with intent=howto") as caught:
         within([scores("h00"), scores("c00", "c01")], "intent=howto", TAGS)
     assert caught.value.reason == "no_common_topic"
-    with pytest.raises(ValueError, match="no judged topic has intent=zzz; there are intent=code, intent=howto"):
+    with pytest.raises(ValueError, match="no judged topic has intent=zzz; there are code, howto"):
         within([scores("h00"), scores("c00")], "intent=zzz", TAGS)
 
 
@@ -73,8 +73,8 @@ def test_a_tag_stands_for_its_values_that_are_large_enough(entry, expected):
     [
         ("intend", "there is no tag 'intend'; did you mean 'intent'?"),
         ("colour=red", "there is no tag 'colour'; there are intent, length$"),
-        ("intent=Codes", "no judged topic has intent=Codes; did you mean 'intent=code'?"),
-        ("intent=zzz", "no judged topic has intent=zzz; there are intent=code, intent=howto$"),
+        ("intent=Codes", "no judged topic has intent=Codes; did you mean 'code'?"),
+        ("intent=zzz", "no judged topic has intent=zzz; there are code, howto$"),
         ("intent=", "expected TAG=VALUE or TAG"),
         ("=code", "expected TAG=VALUE or TAG"),
     ],
@@ -99,8 +99,8 @@ def test_topics_without_any_tag_say_where_tags_come_from():
         slices_of("intent", ["q1"], {"q1": {"intent": ""}})
 
 
-@pytest.mark.parametrize(("count", "more"), [(12, ""), (13, ", ...")])
+@pytest.mark.parametrize(("count", "more"), [(12, ""), (13, " and 1 more")])
 def test_twelve_values_are_named_and_no_more(count, more):
     tags = {f"q{number}": {"n": f"v{number:02}"} for number in range(count)}
-    with pytest.raises(ValueError, match=f"n=v11{more}$"):
+    with pytest.raises(ValueError, match=f", v11{more}$"):
         slices_of("n=zzz", list(tags), tags)

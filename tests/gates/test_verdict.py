@@ -20,7 +20,6 @@ from pytest_riskguard.gates.verdict import (
     Findings,
     Inputs,
     Verdict,
-    digests,
     incomparable,
     refused,
     unanswered,
@@ -69,8 +68,9 @@ def test_a_question_names_everything_that_is_compared():
     )
     plain = unanswered(GATE, replace(NEW, measure=None), [replace(PROD, measure=None)])
     assert (plain.measure, plain.replicates, plain.family, plain.inputs) == (None, 0, None, None)
-    assert digests(replace(NEW, qrels_digest="sha256:q"), [PROD]) == Inputs("sha256:q", None, {"prod": None})
-    assert digests(NEW, [PROD], [again]) == Inputs(None, None, {"prod": None})
+    with_qrels = unanswered(GATE, replace(NEW, qrels_digest="sha256:q"), [PROD])
+    assert with_qrels.inputs == Inputs("sha256:q", None, {"prod": None})
+    assert unanswered(GATE, NEW, [PROD], replicates=[again]).inputs == Inputs(None, None, {"prod": None})
     with pytest.raises(AttributeError, match="'Verdict' object has no attribute 'alhpa'"):
         question.alhpa  # type: ignore[attr-defined]  # noqa: B018
 

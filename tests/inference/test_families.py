@@ -140,9 +140,11 @@ def test_no_order_of_tests_or_topics_moves_a_p_value():
     assert np.max(found) < 1
     assert pooled_draws([rng.permutation(x) for x in scores[::-1]])[::-1].tolist() == found.tolist()
     d = rng.normal(-0.01, 0.1, (3, 60))
-    flips = joint_flips(np.abs(d), 2 * np.abs(d), d < 0, n=80)
+    flips = joint_flips(np.abs(d), 2 * np.abs(d), d < 0, n=80, tolerated=[0.0] * 3)
     d = d[[2, 0, 1]]
-    assert joint_flips(np.abs(d), 2 * np.abs(d), d < 0, n=80).tolist() == flips[[2, 0, 1]].tolist()
+    assert (
+        joint_flips(np.abs(d), 2 * np.abs(d), d < 0, n=80, tolerated=[0.0] * 3).tolist() == flips[[2, 0, 1]].tolist()
+    )
 
 
 def test_flips_are_what_their_definition_says():
@@ -155,9 +157,10 @@ def test_flips_are_what_their_definition_says():
     t = (x.mean(axis=2) + 6 / 40) / x.std(axis=2)
     order = np.argsort(t[-1])
     p = np.mean(t[:-1].min(axis=1) <= t[-1].min()), np.mean(t[:-1, order[1]] <= t[-1].max())
-    found = joint_flips([gains] * 2, [2 * gains] * 2, lost, n=40, tolerated=6.0)
+    found = joint_flips(np.array([gains] * 2), np.array([2 * gains] * 2), lost, n=40, tolerated=[6.0] * 2)
     assert found[order] == pytest.approx(np.maximum.accumulate(p), abs=0.03)
-    assert joint_flips(np.ones(99), np.ones(99), np.full(99, True), n=99).tolist() == [1 / (DRAWS + 1)]
+    every = np.ones((1, 99))
+    assert joint_flips(every, every, every > 0, n=99, tolerated=[0.0]).tolist() == [1 / (DRAWS + 1)]
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_judgements_say_whether_the_verdict_rests_on_them():
 
 def test_a_lineage_says_what_is_lost_in_all():
     runs = (ChainedRun("first", 0.5, 0.0), ChainedRun("second", 0.48, -0.05), ChainedRun("candidate", 0.45, -0.125))
-    verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True), figures=())
+    verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1), figures=())
     assert ("1 accepted change since first; in total -0.0500, URisk -0.1250 [-0.2000, -0.1000]") in section(
         verdict, "Statistics"
     ).text

@@ -13,7 +13,7 @@ from pytest_riskguard.reports.provenance import Provenance, ages, days, line, pr
 from pytest_riskguard.serialization import JsonError, decoded, to_plain
 from tests.reports.hostile import verdict_with
 
-PROD = Origin("prod", "a" * 40, "release 7", "2026-01-01T02:00:00+02:00")
+PROD = Origin("prod", "a" * 40, "release 7", "2026-01-01T00:00:00Z")
 ORIGINS = Origins(Origin("c"), (PROD,))
 OTHER = replace(ORIGINS, candidate=Origin("d"))
 BUILD = Build("b" * 40, "topic", "12", "https://host/o/r", "https://host/run/1")

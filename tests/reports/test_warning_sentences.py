@@ -21,7 +21,7 @@ LINEAGE = Lineage(
     tuple(ChainedRun(name, mean, -0.2) for name, mean in zip("abcd", (0.6, 0.57, 0.55, 0.5), strict=True))
 )
 
-DISAGREES = {"method": "bca", "limit": -0.01, "student_t_limit": 0.02, "student_t_passes": True, "decisive": "bca"}
+DISAGREES = {"method": "bca", "limit": -0.01, "student_t_limit": 0.02, "decisive": "bca"}
 WARNINGS: list[tuple[str, Verdict, dict[str, Any]]] = [
     ("missing_topics", VERDICT, {"system": "the candidate", "topics": ("a", "b")}),
     ("free_wins", VERDICT, {"system": "the baseline", "topics": ("a",), "count": 30}),
@@ -32,7 +32,7 @@ WARNINGS: list[tuple[str, Verdict, dict[str, Any]]] = [
     ("rescored", VERDICT, {}),
     ("rescored", VERDICT, {"means": (("prod", 0.7912, 0.80334), ("prod/replicates/1", 0.5, 0.5))}),
     ("few_effective_topics", VERDICT, {"effective": 7.321, "needed": 10}),
-    ("few_effective_topics", VERDICT, {"effective": 12.0}),
+    ("few_effective_topics", VERDICT, {"effective": 12.0, "needed": None}),
     ("cannot_fail", VERDICT, {"mean": 0.01234, "most": 0.3, "above": 4}),
     ("outweighed", VERDICT, {"topics": ("a", "b"), "share": 0.0456}),
     ("no_variation", VERDICT, {}),
@@ -50,9 +50,7 @@ WARNINGS: list[tuple[str, Verdict, dict[str, Any]]] = [
             "method": "bca",
             "limit": -0.01,
             "student_t_limit": 0.02,
-            "student_t_passes": True,
             "decisive": "bca",
-            "break_even_p_value": 0.004,
         },
     ),
     ("significantly_better", VERDICT, {"mean_difference": 0.03}),

@@ -55,11 +55,11 @@ def test_long_vectors_are_summed_without_rounding(values):
     ("call", "message"),
     [
         (lambda: per_topic([[0.1]], name="d"), r"^d must have one axis \(topics\), got shape \(1, 1\)$"),
-        (lambda: per_topic([-1.1e100], name="d"), r"^d must not exceed 1e\+100 in size, got -1.1e\+100$"),
+        (lambda: per_topic([-1.1e100], name="d"), r"^d must be finite and at most 1e\+100 in size, got -1.1e\+100$"),
         (lambda: systems_by_topics(np.zeros((2, 0)), name="p"), "^p must hold at least 1 topics, got 0$"),
         (
             lambda: systems_by_topics([[0.1, 0.2], [0.3, math.inf]]),
-            r"^scores must be finite, got inf for system 1, topic 1 \(counted from 0\)$",
+            r"^scores must be finite and at most 1e\+100 in size, got inf for system 1, topic 1 \(counted from 0\)$",
         ),
         (lambda: between_0_and_1(1.0, name="level"), "^level must be between 0 and 1, got 1.0$"),
         (lambda: between_0_and_1(0, name="level"), "^level must be between 0 and 1, got 0$"),

@@ -139,8 +139,11 @@ BAD = [
         [[0.1, 0.2], [0.3, -0.4]],
         r"at least 0 for ZRisk and GeoRisk, got -0.4 for system 1, topic 1 \(counted from 0\)",
     ),
-    ([[0.1, math.nan], [0.3, 0.4]], "scores must be finite, got nan for system 0, topic 1"),
-    ([[0.1, 0.2], [0.3, 1e101]], r"scores must not exceed 1e\+100 in size, got 1e\+101 for system 1, topic 1"),
+    ([[0.1, math.nan], [0.3, 0.4]], r"scores must be finite .*, got nan for system 0, topic 1"),
+    (
+        [[0.1, 0.2], [0.3, 1e101]],
+        r"at most 1e\+100 in size, got 1e\+101 for system 1, topic 1",
+    ),
 ]
 
 
@@ -166,7 +169,7 @@ def test_pools_that_have_no_zrisk_are_refused(kernel, pool, message):
         ("cubic", 1.0, "tradeoff must be one of linear, smooth, got 'cubic'"),
         ("smooth", 5.0, "fitted for alpha 1 and has no other: expected alpha 1, got 5.0"),
         ("linear", -1.0, "alpha must be finite and at least 0, got -1.0"),
-        ("linear", 1e300, r"must not exceed 1e\+100 in size"),
+        ("linear", 1e300, r"at most 1e\+100 in size"),
     ],
 )
 def test_weights_of_a_loss_are_those_of_the_trade_off(kind, alpha, message):
@@ -200,17 +203,17 @@ def test_scores_as_far_as_one_from_the_expected_ones_have_a_cubic():
     [
         (
             lambda: risk.topic_contributions([[1e90, 0.0], [0.0, 1e90]], alpha=1e300),
-            r"^z weighted by 1 \+ alpha must be finite, got -inf for system 0, topic 1 \(counted from 0\)$",
+            r"^z weighted by 1 \+ alpha must be finite .*, got -inf for system 0, topic 1 \(counted from 0\)$",
         ),
         (
             lambda: risk.topic_contributions([[0.5, 0.0], [0.0, 0.5]], alpha=1e101),
-            r"^z weighted by 1 \+ alpha must not exceed 1e\+100 in size, got -\d\.?\d*e\+100 for system 0",
+            r"^z weighted by 1 \+ alpha must be finite and at most 1e\+100 in size, got -\d\.?\d*e\+100 for system 0",
         ),
         (
             lambda: risk.zrisk([[1e90, 0.0], [0.0, 1e90]], alpha=1e290),
-            r"^ZRisk must be finite, got -inf$",
+            r"^ZRisk must be finite .*, got -inf$",
         ),
-        (lambda: risk.zrisk([[0.1, None], [0.2, 0.3]], alpha=1), "^scores must be finite, got nan for system 0"),
+        (lambda: risk.zrisk([[0.1, None], [0.2, 0.3]], alpha=1), "^scores must be finite .*, got nan for system 0"),
         (lambda: risk.zrisk(CROSSED, alpha=math.nan), "^alpha must be finite and at least 0, got nan$"),
     ],
 )

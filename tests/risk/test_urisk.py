@@ -24,7 +24,6 @@ def test_urisk_is_gain_less_alpha_times_risk_hence_affine_in_alpha(d, alpha):
 
 
 def test_the_divisor_is_n_less_one():
-    assert risk.standard_error([0.0, 1.0]) == pytest.approx(0.5)
     assert risk.trisk([1.0, 3.0], alpha=0).statistic == pytest.approx(2.0)
     assert risk.trisk([0.2], alpha=0) == RiskTest(0.2, None, None, None)
 
@@ -61,11 +60,11 @@ def test_the_order_of_topics_moves_no_bit(d, random, alpha):
     assert risk.trisk(shuffled, alpha=alpha) == risk.trisk(d, alpha=alpha)
 
 
-def test_counts_wins_losses_ties_and_heavy_losses():
+def test_counts_wins_losses_and_ties():
     baseline = np.array([0.5, 0.5, 0.5, 0.5, 0.5, 0.0])
     candidate = np.array([0.6, 0.5, 0.4, 0.39, 0.5 - 1e-8, 0.0])
-    # a fifth exactly is not more than a fifth; 1e-8 is a change that nobody counts
-    assert risk.counts(candidate, baseline) == Counts(1, 2, 3, 4, 1)
+    # 1e-8 is a change that nobody counts
+    assert risk.counts(candidate, baseline) == Counts(1, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -73,11 +72,10 @@ def test_counts_wins_losses_ties_and_heavy_losses():
     [
         (lambda: risk.urisk([], alpha=1), "at least 1 topics, got 0"),
         (lambda: risk.urisk([[0.1]], alpha=1), r"one axis \(topics\), got shape \(1, 1\)"),
-        (lambda: risk.urisk([0.1, math.nan], alpha=1), "must be finite, got nan"),
-        (lambda: risk.urisk([1e200], alpha=0), r"must not exceed 1e\+100 in size, got 1e\+200"),
+        (lambda: risk.urisk([0.1, math.nan], alpha=1), "must be finite .*, got nan"),
+        (lambda: risk.urisk([1e200], alpha=0), r"at most 1e\+100 in size, got 1e\+200"),
         (lambda: risk.urisk([-1e99], alpha=1e300), r"weighted by 1 \+ alpha must be finite"),
         (lambda: risk.urisk([0.1], alpha=-1), "alpha must be finite and at least 0, got -1"),
-        (lambda: risk.standard_error([0.1]), "at least 2 topics, got 1"),
         (lambda: risk.counts([0.1], [0.1, 0.2]), r"differ in shape: \(1,\) and \(2,\)"),
     ],
 )
@@ -87,15 +85,7 @@ def test_errors_say_what_is_wrong(call, message):
 
 
 def test_a_difference_of_exactly_a_millionth_is_a_tie():
-    assert risk.counts([1e-6, 0.0], [0.0, 1e-6]) == Counts(0, 0, 2, 2, 0)
-
-
-def test_a_difference_of_exactly_the_rounding_error_is_no_change():
-    assert risk.counts([1e-12, 0.5], [0.0, 0.5]).changed == 0
-
-
-def test_a_loss_of_a_fifth_with_rounding_is_not_heavy():
-    assert risk.counts([0.4 - 1e-12], [0.5]).losses_over_20_percent == 0
+    assert risk.counts([1e-6, 0.0], [0.0, 1e-6]) == Counts(0, 0, 2)
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,6 @@ def test_with_each_baselines_own_zero_baselines_look_less_of_one_mind():
 def test_there_is_no_test_where_there_is_nothing_to_rank():
     assert friedman_test(np.ones((4, 4))) is None
     assert durbin_test(np.ones((4, 4))) is None
-    assert friedman_test(np.zeros((2, 5))) is None
-    assert friedman_test(np.arange(5.0)[:, None]) is None
-    assert durbin_test(np.eye(2)) is None
 
 
 def test_pairs_that_change_places_are_counted_once():

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.reports.comparisons import Report, answer, comparisons, missing, title
-from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, fitting, prose
+from pytest_riskguard.reports.comparisons import Report, answer, missing, title, urgency
+from pytest_riskguard.reports.markdown import code, fitting, prose
 from pytest_riskguard.reports.parts import GLOSSARY
 from pytest_riskguard.reports.provenance import ages
 from pytest_riskguard.reports.words import line
@@ -58,7 +58,7 @@ def verdict(run: Run, report: Report) -> str:
     known = report.provenance
     old = "" if known is None else ages(known.baselines, known.date)
     head += [f"{prose(old, limit=300)}.", ""] if old else []
-    return _comment([fitting(head, report, limit=COMMENT_LIMIT)])
+    return _comment([fitting(head, report)])
 
 
 def _comment(lines: Sequence[str]) -> str:
@@ -77,7 +77,7 @@ def _heading(run: Run, report: Report) -> str:
         return f"### {_SIGNS[said.tone]} {commit}: {said.title}"
     if said.tone == "go" and len(report.verdicts) > 1:
         return f"### {_SIGNS[said.tone]} {advice} {commit}: {said.counts}"
-    first = comparisons(report.verdicts)[0].verdicts[0]
+    first = min(report.verdicts, key=urgency)
     why = f"{first.service}: " * bool(first.service) + line(first).replace(" -> ", " → ")
     return f"### {_SIGNS[said.tone]} {advice} {commit}: {prose(why, limit=300)}"
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import Exhibits, ResponsibleTopic
+from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import MARKS, Card
@@ -95,7 +95,7 @@ class GateView:
     @property
     def ended(self) -> str:
         """How it ended, as a class of the style."""
-        return "care" if words.is_careful(self.verdict) else self.verdict.outcome
+        return "care" if words.word(self.verdict) == "pass with care" else self.verdict.outcome
 
     @property
     def mark(self) -> str:
@@ -149,9 +149,8 @@ class ComparisonView:
     def title(self) -> str:
         """The answer in a line."""
         verdict = self.lead.verdict
-        names = [verdict.service] if verdict.service or not self.has_rivals else [_short(verdict.candidate)]
-        whose = "".join(f"{name}: " for name in names if name)
-        return f"{whose}{self.advice}: {words.line(self.lead.verdict)}".replace(" -> ", " → ")
+        whose = verdict.service or (_short(verdict.candidate) if self.has_rivals else "")
+        return ": ".join(filter(None, (whose, self.advice, words.line(verdict)))).replace(" -> ", " → ")
 
     @property
     def worst(self) -> tuple[ResponsibleTopic, ...]:
@@ -198,8 +197,8 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
     owners = {place: gate for gate in known for place in gate.verdicts}
     ids, complete = anchors([verdict.gate for verdict in verdicts]), not missing(known)
     views = []
-    for number, comparison in enumerate(comparisons(verdicts), 1):
-        lead, *_ = gates = [GateView(ids[place], verdicts[place], owners.get(place)) for place in comparison.places]
+    for number, places in enumerate(comparisons(verdicts), 1):
+        lead, *_ = gates = [GateView(ids[place], verdicts[place], owners.get(place)) for place in places]
         drawn = dict[str, Plot]()
         for chart in (chart for gate in gates for chart in charts(gate.verdict)):
             drawn.setdefault(chart.key, chart)
@@ -208,7 +207,7 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
             id=f"{OWN}comparison-{number}",
             gates=gates,
             charts=[*drawn.values()] if number <= _MAX_DRAWN else [],
-            rows=topic_rows(max(comparison.verdicts, key=lambda verdict: verdict.topics.count)),
+            rows=topic_rows(max((gate.verdict for gate in gates), key=lambda verdict: verdict.topics.count)),
             advice=words.own_advice(lead.verdict, verdicts, complete=complete),
             steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce)],
             full=number <= _MAX_FULL,
@@ -249,34 +248,30 @@ class TopicRow(NamedTuple):
 def topic_rows(verdict: Verdict) -> list[TopicRow]:
     """Every topic if the verdict has exhibits, else the topics responsible; worst first."""
     responsible = {topic.topic: topic for topic in verdict.responsible_topics}
-    decisive = Card(verdict).decisive_topics
-    columns = Exhibits.of(verdict.responsible_topics) if verdict.exhibits is None else verdict.exhibits
-    rows = [
-        _row(columns, place, responsible.get(topic), flips=topic in decisive)
-        for place, topic in enumerate(columns.topics)
-    ]
-    return sorted(rows, key=lambda row: (round(row.contribution, 12), row.topic))
-
-
-def _row(columns: Exhibits, place: int, known: ResponsibleTopic | None, *, flips: bool) -> TopicRow:
-    candidate, baseline = columns.candidate[place], columns.baseline[place]
-    flagged = columns.flagged(place) if known is None else known.flagged
-    return TopicRow(
-        topic=columns.topics[place],
-        query=clean(columns.queries[place] or "", limit=MAX_QUERY),
-        tags=tuple(
+    card, rows = Card(verdict), []
+    columns = card.columns
+    for place, topic in enumerate(columns.topics):
+        candidate, baseline, known = columns.candidate[place], columns.baseline[place], responsible.get(topic)
+        flagged = columns.flagged(place) if known is None else known.flagged
+        tags = tuple(
             (clean(tag, limit=MAX_TAG), clean(values[place], limit=MAX_TAG))
             for tag, values in columns.tags.items()
             if values[place]
-        ),
-        baseline=baseline,
-        candidate=candidate,
-        difference=candidate - baseline,
-        share=None if known is None else known.share,
-        contribution=columns.contributions[place],
-        standardised=columns.standardised[place],
-        marks=marks(known, flagged=flagged, flips=flips),
-    )
+        )
+        row = TopicRow(
+            topic,
+            clean(columns.queries[place] or "", limit=MAX_QUERY),
+            tags,
+            baseline,
+            candidate,
+            candidate - baseline,
+            None if known is None else known.share,
+            columns.contributions[place],
+            columns.standardised[place],
+            marks(known, flagged=flagged, flips=topic in card.decisive_topics),
+        )
+        rows.append(row)
+    return sorted(rows, key=lambda row: (round(row.contribution, 12), row.topic))
 
 
 def topic_data(rows: Sequence[TopicRow]) -> dict[str, Any]:
@@ -285,9 +280,9 @@ def topic_data(rows: Sequence[TopicRow]) -> dict[str, Any]:
     tags = [[known.setdefault(tag, len(known)) for tag in row.tags] for row in rows]
     return {
         "topics": [clean(row.topic, limit=MAX_TOPIC) for row in rows],
-        "queries": [row.query for row in rows] if any(row.query for row in rows) else [],
+        "queries": [row.query for row in rows],
         "known_tags": [list(tag) for tag in known],
-        "tags": tags if known else [],
+        "tags": tags,
         **{name: [getattr(row, name) for row in rows] for name in _FIGURES},
     }
 
@@ -305,18 +300,18 @@ def panels(verdicts: Sequence[Verdict], topics: Sequence[str]) -> dict[str, Any]
     documents: dict[str, int] = {}
     entries = []
     for place, topic in enumerate(topics):
-        rows = [row for row in found.get(topic, ()) if row.best_rank <= depth]
-        shown = [
-            (
-                documents.setdefault(row.document, len(documents)),
-                row.grade,
-                row.baseline_rank,
-                row.candidate_rank,
-                row.effect or None,
-            )
-            for row in rows
-        ]
         if topic in found:
+            shown = [
+                (
+                    documents.setdefault(row.document, len(documents)),
+                    row.grade,
+                    row.baseline_rank,
+                    row.candidate_rank,
+                    row.effect or None,
+                )
+                for row in found[topic]
+                if row.best_rank <= depth
+            ]
             entries.append([place, shown])
     return {
         "depth": depth,

@@ -108,7 +108,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": ["a", ("b", 2)]}, "expected text or a whole number as the document, found ('b', 2)"),
     ({"1": [("a", 1, 2)]}, "expected text or a whole number as the document, found ('a', 1, 2)"),
     ({"1": {"a"}}, "a sequence of documents or pairs, for topic '1', found {'a'} (set)"),
-    ({1: ["a"], "1": ["b"]}, "run: expected each topic once, found one as text and as a number"),
+    ({1: ["a"], "1": ["b"]}, "as the rank of 'b', each once in a topic, found 0 again"),
     ({"1": {"\ud800": 1.0}}, "expected text as the document, found half of a character"),
     (
         {"1": ["a", "a"]},

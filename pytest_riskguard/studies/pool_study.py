@@ -204,13 +204,13 @@ def _axes(scores: FloatArray, *, centred: bool) -> Axes:
 
 def _alpha(names: Sequence[str], scores: FloatArray, alpha: float) -> AlphaStudy:
     risks = every_baseline(scores, alpha=alpha)
-    rankings = (_ranking("urisk", risks.urisk), _ranking("trisk", sortable_trisk(risks)))
+    ranked = {"urisk": risks.urisk, "trisk": sortable_trisk(risks)} if len(names) >= MIN_RANKED else {}
     return AlphaStudy(
         alpha=alpha,
         urisk=_matrix(risks.urisk),
         trisk=_matrix(risks.trisk),
         standings=tuple(_standings(names, scores, alpha, risks.urisk)),
-        rankings=rankings if len(names) >= MIN_RANKED else (),
+        rankings=tuple(_ranking(by, values) for by, values in ranked.items()),
     )
 
 
@@ -260,8 +260,7 @@ def _agreements(measures: Sequence[MeasureStudy]) -> Iterator[Agreement]:
             orders[Order(study.measure, at_alpha.alpha)] = places
     for first, second in combinations(orders, 2):
         if first.measure == second.measure or first.alpha == second.alpha:
-            overlap = rank_biased_overlap(orders[first], orders[second])
-            yield Agreement(first, second, overlap.lower, overlap.residual)
+            yield Agreement(first, second, *rank_biased_overlap(orders[first], orders[second]))
 
 
 def _spread(values: FloatArray) -> tuple[float | None, float | None]:
@@ -405,11 +404,11 @@ def _p(value: float) -> str:
 
 
 def _conclusions(study: MeasureStudy) -> Iterator[str]:
-    found = [(member.correlation_median, clean(member.system, limit=60)) for member in study.members]
-    medians = [(median, name) for median, name in found if median is not None]
-    if len(medians) > 2:
-        ordered = sorted(medians, key=lambda pair: pair[0])
-        (low, farthest), (high, closest) = ordered[0], ordered[-1]
+    named = [
+        (m.correlation_median, clean(m.system, limit=60)) for m in study.members if m.correlation_median is not None
+    ]
+    if len(named) > 2:
+        (low, farthest), *_, (high, closest) = sorted(named, key=lambda pair: pair[0])
         yield (
             f"{closest} is closest to the others (median correlation {high:.2f}), {farthest} is farthest ({low:.2f})"
         )
