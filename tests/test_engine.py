@@ -1,7 +1,5 @@
 """One engine for three ways in: sources are scored once, and again when they changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

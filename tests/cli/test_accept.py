@@ -1,7 +1,5 @@
 """What a report judged becomes the baseline: that run and no other, with what it costs in words."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """``riskguard baseline``: what each command prints, and with which status it ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """``riskguard check``: the gates of riskguard.yaml judged as pytest judges them."""
 
-from __future__ import annotations
-
 import json
 import sys
 
