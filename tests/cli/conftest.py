@@ -1,8 +1,10 @@
 """A working folder with runs, qrels and a riskguard.yaml, and the command in this process."""
 
+import json
 import shlex
 import shutil
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,11 @@ class Ended:
     status: int
     out: str
     err: str
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Those of the report on standard output."""
+        return list(json.loads(self.out)["verdicts"])
 
 
 @pytest.fixture(scope="session")

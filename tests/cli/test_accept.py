@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.build import CI_VARIABLES
+from tests.plugin.world import edit
 
 SEARCH = """
 def ask(query):
@@ -23,9 +24,7 @@ def live(folder, monkeypatch):
     """The candidate is a function."""
     monkeypatch.delitem(sys.modules, "live_accept", raising=False)
     (folder / "live_accept.py").write_text(SEARCH)
-    settings = folder / "riskguard.yaml"
-    text = settings.read_text().replace("candidate: candidate.run", "candidate: {retrieve: 'live_accept:ask'}")
-    settings.write_text(text)
+    edit(folder / "riskguard.yaml", "candidate.run", "{retrieve: 'live_accept:ask'}")
     return folder
 
 
@@ -66,12 +65,11 @@ def test_a_note_is_needed(command, refused):
     refused("accept r.json", "needs --note")
 
 
-def test_a_run_that_changed_since_is_refused(command, folder):
+def test_a_run_that_changed_since_is_refused(command, refused, folder):
     command("check -o r.json")
     shutil.copy("churn.run", "candidate.run")
-    before, ended = stored(folder), command("accept r.json --note why")
-    assert ended.status == 3
-    assert "candidate.run: not the run that was judged: it changed since" in ended.err
+    before = stored(folder)
+    refused("accept r.json --note why", "candidate.run: not the run that was judged: it changed since", status=3)
     assert stored(folder) == before
 
 
@@ -182,7 +180,11 @@ def test_the_report_of_several_services_updates_each_store(command, done, folder
     ended = command("accept all.json --config services/b/riskguard.yaml --note one")
     assert (ended.status, ended.out.count("replaced prod")) == (0, 1), ended.err
     out = done("accept all.json --note both")
-    assert out.count("replaced prod") == out.count("prod already holds") == 1
+    first, *_, second, _, already = out.splitlines()
+    assert (first, second) == ("services/a/riskguard.yaml:", "services/b/riskguard.yaml:")
+    assert "\nkept the old run as prod/0001\nservices/b" in out
+    assert already.startswith("prod already holds")
+    assert "a: no-risk: candidate against prod: identical to prod" in command("check services -q").out
     assert json.loads(stored(folder / "services" / "a"))["note"] == "both"
     assert json.loads(stored(folder / "services" / "b"))["note"] == "one"
     assert stored(folder) == before

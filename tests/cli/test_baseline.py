@@ -104,8 +104,7 @@ def test_replicates_are_added_shown_and_verified(command, done, folder, again):
 
 def test_an_update_says_what_changes_and_where_the_old_run_is(command, done, folder, again):
     done("baseline add prod again-1.run --replicate")
-    settings = folder / "riskguard.yaml"
-    settings.write_text(settings.read_text().replace("[AP]", "[P@5]"))
+    world.edit(folder / "riskguard.yaml", "[AP]", "[P@5]")
     with folder.joinpath("qrels.txt").open("a") as file:
         file.write("t01 0 new 1\n")  # both are scored with what is judged now
     first, *changes, last = command("baseline update prod good.run --note why").out.splitlines()

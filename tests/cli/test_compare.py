@@ -195,7 +195,7 @@ def test_verdicts_come_by_measure_then_alpha_then_baseline(command):
         "compare good.run --baseline prod --baseline old=loss.run --measure P@5 --measure AP --alpha 5 --alpha 0 "
         f"{RISK} -o -"
     )
-    verdicts = json.loads(ended.out)["verdicts"]
+    verdicts = ended.verdicts
     assert [(v["measure"], v["alpha"], *v["baselines"]) for v in verdicts] == [
         (measure, alpha, baseline) for measure in ("P@5", "AP") for alpha in (5, 0) for baseline in ("prod", "old")
     ]
@@ -205,7 +205,7 @@ def test_only_a_valid_name_is_split_off_a_path(command, folder):
     folder.joinpath("d=1").mkdir()
     shutil.copy("prod.run", "d=1/prod.run")
     line = f"compare good.run --baseline ./d=1/prod.run --baseline old-1.0=d=1/prod.run {QRELS} {STRICT_LINE} -o -"
-    verdicts = json.loads(command(line).out)["verdicts"]
+    verdicts = command(line).verdicts
     assert [verdict["baselines"] for verdict in verdicts] == [["prod"], ["old-1.0"]]
     assert {verdict["outcome"] for verdict in verdicts} == {"pass"}
 
@@ -243,7 +243,7 @@ def test_scores_are_compared_as_they_are(command, folder):
         folder.joinpath(f"{name}.csv").write_text(f"topic,AP,own{',more' * (name == 'b')}\n" + "".join(rows))
     ended = command(f"compare --scores a.csv --baseline old=b.csv {STRICT_LINE} -o -")
     assert ended.status == 1
-    verdicts = json.loads(ended.out)["verdicts"]
+    verdicts = ended.verdicts
     assert [(v["measure"], v["outcome"], v["candidate"], v["baselines"]) for v in verdicts] == [
         ("AP", "fail", "a", ["old"]),
         ("own", "pass", "a", ["old"]),
@@ -251,7 +251,7 @@ def test_scores_are_compared_as_they_are(command, folder):
     assert "PASS tail: a against old: " in command("compare --scores a.csv --baseline old=b.csv --measure own -q").out
     folder.joinpath("b.csv").write_text("topic,AP,own\nt01,0.5,1\n")
     ended = command("compare --scores a.csv --baseline old=b.csv --measure AP -o -")
-    verdict, *_ = json.loads(ended.out)["verdicts"]
+    verdict, *_ = ended.verdicts
     assert (ended.status, verdict["reason"]) == (3, "topics_differ")
     assert verdict["inputs"]["candidate"] is not None  # what could be read has its digest
     assert command("compare --scores a.csv --baseline old=b.csv --measure AP --set missing=zero").status != 3
@@ -308,14 +308,14 @@ def test_a_store_that_cannot_be_read_is_a_verdict(command, folder):
     folder.joinpath("baselines").write_text("a file")
     ended = command(f"compare good.run --baseline prod --measure AP {RISK} -o -")
     assert ended.status == 3
-    (verdict,) = json.loads(ended.out)["verdicts"]
+    (verdict,) = ended.verdicts
     assert (verdict["outcome"], verdict["reason"]) == ("incomparable", "missing_input")
 
 
 def test_a_report_names_a_file_by_its_path_in_the_project_and_others_by_their_name_alone(command, folder):
     ended = command("compare runs/nowhere.run --baseline prod --measure AP -o -")
     assert "Nothing was compared: runs/nowhere.run: no such file" in ended.err
-    assert json.loads(ended.out)["verdicts"][0]["problem"].startswith("runs/nowhere.run: ")
+    assert ended.verdicts[0]["problem"].startswith("runs/nowhere.run: ")
     other = command(f"compare {folder.parent}/nowhere.run --baseline prod --measure AP -o -")
     assert f"{folder.parent}/nowhere.run:nosuchfile" in "".join(other.err.split())  # a long path is wrapped
     assert json.loads(other.out)["verdicts"][0]["problem"].startswith("nowhere.run: ")
@@ -402,7 +402,7 @@ def test_of_many_systems_the_first_line_names_five(command):
 
 def test_a_pool_is_judged_in_a_family_too(command):
     ended = command(f"compare good.run --baseline prod --baseline loss.run {QRELS} {POOL} --set family=auto -o -")
-    (verdict,) = json.loads(ended.out)["verdicts"]
+    (verdict,) = ended.verdicts
     assert (verdict["outcome"], verdict["family"]["size"]) == ("pass", 1)
 
 

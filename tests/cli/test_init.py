@@ -225,8 +225,7 @@ def test_on_a_terminal_it_asks_first(done, nothing, monkeypatch, answer, is_writ
 
 
 def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(done, refused, folder):
-    settings = folder / "riskguard.yaml"
-    settings.write_text(settings.read_text().replace("candidate: candidate.run\n", ""))
+    world.edit(folder / "riskguard.yaml", "candidate: candidate.run\n", "")
     refused("check", "gate 'no-risk': expected `candidate: RUN` in the file, or `riskguard check --candidate RUN`")
     done("check --candidate good.run")
     done("baseline list")

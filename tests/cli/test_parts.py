@@ -1,7 +1,5 @@
 """Two rankings in one file are two systems, which can be compared with each other."""
 
-import json
-
 import pytest
 
 from tests.data.world import WORLD
@@ -21,8 +19,8 @@ def experiment(folder):
 
 
 def test_both_sides_may_be_in_one_file(command):
-    parts = json.loads(command(ASKED.format("pair.json#conf-2", "pair.json#conf-1") + " -o -").out)["verdicts"][0]
-    files = json.loads(command(ASKED.format("new.run", "old.run") + " -o -").out)["verdicts"][0]
+    parts = command(ASKED.format("pair.json#conf-2", "pair.json#conf-1") + " -o -").verdicts[0]
+    files = command(ASKED.format("new.run", "old.run") + " -o -").verdicts[0]
     assert parts["estimates"] == files["estimates"]
     assert (parts["candidate"], parts["baselines"]) == ("pair#conf-2", ["pair#conf-1"])
     assert (files["candidate"], files["baselines"]) == ("new", ["old"])

@@ -1,7 +1,5 @@
 """Per-topic scores as a stored baseline: everything that needs no run works, everything else says so."""
 
-import json
-
 import pytest
 
 from tests.strict import STRICT_LINE
@@ -23,7 +21,7 @@ def files(folder):
 
 def report(command, line):
     ended = command(f"{line} {STRICT_LINE} -o -")
-    (verdict,) = json.loads(ended.out)["verdicts"]
+    (verdict,) = ended.verdicts
     return ended.status, {**verdict, "baselines": [], "inputs": {**verdict["inputs"], "baselines": {}}}, verdict
 
 

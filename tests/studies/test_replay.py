@@ -130,7 +130,7 @@ def test_answers_are_those_of_compare(command):
     _, made = json.loads(command(f"study replay churn.run loss.run --measure P@5 {asked}").out)["replays"]
     for release in made["releases"]:
         line = f"compare {release['name']}.run {asked} --gate not_significantly_risky --set on_churn=fail"
-        verdicts = json.loads(command(line).out)["verdicts"]
+        verdicts = command(line).verdicts
         answers = [(a["outcome"], a["reason"]) for a in release["answers"]]
         assert answers == [(verdict["outcome"], verdict["reason"]) for verdict in verdicts]
         assert release["alpha_star"] == verdicts[1]["estimates"]["alpha_star"]

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_riskguard.cli.main import run
 from tests.plugin import world
-from tests.plugin.world import read_report
+from tests.plugin.world import edit, read_report
 from tests.strict import STRICT_LINE
 
 SEVERAL = """\
@@ -50,8 +50,7 @@ def several(folder):
     ],
 )
 def test_each_outcome_has_the_status_of_compare(command, folder, candidate, status, said):
-    path = folder / "riskguard.yaml"
-    path.write_text(path.read_text().replace("candidate.run", f"{candidate}.run"))
+    edit(folder / "riskguard.yaml", "candidate.run", f"{candidate}.run")
     ended = command("check")
     assert ended.status == status
     assert said in ended.out
@@ -173,8 +172,7 @@ def live_project(folder, monkeypatch):
     folder.joinpath("world_answers.py").write_text(f"ANSWERS = {answers!r}\n")
     folder.joinpath("asked.py").write_text(LIVE)
     candidate = {"retrieve": "asked:answer", "depth": 20}
-    path = folder / "riskguard.yaml"
-    path.write_text(path.read_text().replace("candidate: candidate.run", f"candidate: {json.dumps(candidate)}"))
+    edit(folder / "riskguard.yaml", "candidate: candidate.run", f"candidate: {json.dumps(candidate)}")
     yield
     for name in ("asked", "world_answers"):
         sys.modules.pop(name, None)
@@ -188,7 +186,7 @@ def test_what_a_live_system_answers_is_written_as_a_run(command):
     assert command("baseline add live answers.run").status == 0
     ended = command("check --baseline prod=answers.run -o -")
     assert ended.status == 0
-    assert json.loads(ended.out)["verdicts"][0]["topics"]["changed"] == 0
+    assert ended.verdicts[0]["topics"]["changed"] == 0
 
 
 @pytest.mark.usefixtures("live_project")

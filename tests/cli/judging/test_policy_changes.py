@@ -1,13 +1,13 @@
 """`check`, `compare`, `show` and `comment` say what the judged commit changed about how it is judged."""
 
 import json
-import shutil
 
 import pytest
 
-from tests.repositories import commit
+from tests.plugin.world import edit
+from tests.repositories import NEEDS_GIT, commit
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+pytestmark = NEEDS_GIT
 SAID = "changed by this commit: tolerance of no-risk 0 -> 0.05"
 
 
@@ -15,8 +15,7 @@ SAID = "changed by this commit: tolerance of no-risk 0 -> 0.05"
 def loosened(folder):
     """The working folder is a repository whose last commit raises the tolerance of its gate."""
     commit(folder, "first")
-    file = folder / "riskguard.yaml"
-    file.write_text(file.read_text(encoding="utf-8").replace("tolerance: 0,", "tolerance: 0.05,"), encoding="utf-8")
+    edit(folder / "riskguard.yaml", "tolerance: 0,", "tolerance: 0.05,")
     commit(folder, "second")
     return folder
 

@@ -60,8 +60,7 @@ def test_every_report_says_whose_a_verdict_is_and_one_service_is_not_held_agains
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for name in ("help", "shop"):  # two names: they are no candidates for one place
         (services / name / "candidate.run").rename(services / name / f"{name}.run")
-        yaml = services / name / "riskguard.yaml"
-        yaml.write_text(yaml.read_text().replace("candidate.run", f"{name}.run"))
+        world.edit(services / name / "riskguard.yaml", "candidate.run", f"{name}.run")
     out = command("check services -o r.json -o r.md -o r.xml -o r.html").out
     assert out.startswith("Don't ship: 1 of 2 gates failed\n")
     assert "  shop: no-risk: shop against prod\n" in out
@@ -82,8 +81,7 @@ def test_every_report_says_whose_a_verdict_is_and_one_service_is_not_held_agains
 
 def test_mistakes_of_all_files_are_said_at_once_and_nothing_is_judged(command, services):
     for name in ("help", "shop"):
-        yaml = services / name / "riskguard.yaml"
-        yaml.write_text(yaml.read_text().replace("alpha:", "alhpa:"))
+        world.edit(services / name / "riskguard.yaml", "alpha:", "alhpa:")
     ended = command("check services")
     assert (ended.status, ended.out) == (2, "")
     first, second = ended.err.splitlines()
@@ -141,10 +139,7 @@ def test_an_error_says_where_riskguard_yaml_names_the_file(command, services):
 
 def test_each_service_asks_its_own_search_though_both_are_called_alike(pytester, services):
     for name, first in (("help", "good"), ("shop", "bad1")):
-        yaml = services / name / "riskguard.yaml"
-        yaml.write_text(
-            yaml.read_text().replace("candidate: candidate.run", "candidate: {retrieve: 'own_search:ask'}")
-        )
+        world.edit(services / name / "riskguard.yaml", "candidate.run", "{retrieve: 'own_search:ask'}")
         (services / name / "own_search.py").write_text(f"def ask(query):\n    return [{first!r}, 'other']\n")
     assert run(["check", "services", "-q", "-o", "r.json"]) == 1
     pytester.chdir()
@@ -155,16 +150,3 @@ def test_each_service_asks_its_own_search_though_both_are_called_alike(pytester,
     for folder in (services.parent, pytester.path):
         means = [one["estimates"]["candidate_mean"] for one in read_report(folder / "r.json")["verdicts"]]
         assert means == [1, 0]
-
-
-@pytest.mark.usefixtures("services")
-def test_a_report_on_several_is_accepted_into_the_store_of_each(command):
-    command("check services -o r.json")
-    out = command("accept r.json --note because --in-ci").out
-    assert [line for line in out.splitlines() if line.endswith((".yaml:", "prod/0001"))] == [
-        "services/help/riskguard.yaml:",
-        "kept the old run as prod/0001",
-        "services/shop/riskguard.yaml:",
-        "kept the old run as prod/0001",
-    ]
-    assert "shop: no-risk: candidate against prod: identical to prod" in command("check services -q").out
