@@ -162,10 +162,10 @@ def _judgements(qrels: Judgements | None, measure: str | None, runs: Sequence[Ru
     return qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
 
 
-def demand(verdict: Verdict, *, options: str = "") -> Verdict:
+def demand(verdict: Verdict, *, options: str = "", indent: int = _INDENT) -> Verdict:
     """Return a verdict that passed; raise ``RiskyError``, which explains it, for any other.
 
-    ``options`` are those that pytest needs to run this test again.
+    ``options`` are those that pytest needs to run this test again; ``indent`` is what it puts before each line.
     """
     __tracebackhide__ = True
     if not verdict.passed:
@@ -174,7 +174,7 @@ def demand(verdict: Verdict, *, options: str = "") -> Verdict:
         if test is not None:
             reproduce = command(test, options=options)
             report = report_hint() if options and not run_context.current().report_wanted else None
-            screen = screen._replace(width=screen.width - _INDENT)
+            screen = screen._replace(width=screen.width - indent)
         raise RiskyError(explain(verdict, screen, reproduce=reproduce, report=report), verdict)
     return verdict
 

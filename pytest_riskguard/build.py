@@ -52,7 +52,7 @@ def report_date() -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not re.fullmatch(r"[0-9]{1,11}", epoch):
         return now()
-    return datetime.fromtimestamp(int(epoch), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.fromtimestamp(int(epoch), UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def this_build(folder: Path) -> Build:

@@ -41,8 +41,10 @@ class Remedy:
 
     def here(self, words: Callable[[str], Sequence[str]]) -> Remedy:
         """The same with the words that each command needs where it is typed, by the command's name."""
-        added = (shlex.join(words(command.partition(" ")[0])) for command in self.commands)
-        return Remedy(self.text, *(f"{one} {more}".rstrip() for one, more in zip(self.commands, added, strict=True)))
+        return Remedy(
+            self.text,
+            *(" ".join([one, *map(shlex.quote, words(one.partition(" ")[0]))]) for one in self.commands),
+        )
 
 
 class RiskguardError(Exception):
@@ -135,9 +137,9 @@ class UsageError(RiskguardError):
 class ConfigError(UsageError):
     """A riskguard.yaml is wrong; ``errors`` are all of the file, ordered by line."""
 
-    def __init__(self, path: Path, line: int, fault: str, *, errors: Sequence[ConfigError] = ()) -> None:
+    def __init__(self, path: Path, line: int, fault: str) -> None:
         super().__init__(clean(fault, limit=_MAX_PROBLEM), where=path, line=line)
-        self.errors = tuple(errors) or (self,)
+        self.errors: Sequence[ConfigError] = [self]
 
     def __str__(self) -> str:
         """The first error, and below it the others."""
@@ -149,10 +151,8 @@ class ConfigError(UsageError):
     @classmethod
     def of(cls, errors: Sequence[ConfigError]) -> ConfigError:
         """The first of a file's errors; if there are several it carries and names them all."""
-        first = errors[0]
-        return (
-            first if len(errors) == 1 else cls(Path(first.where or ""), first.line or 1, first.fault, errors=errors)
-        )
+        errors[0].errors = errors
+        return errors[0]
 
 
 class DataError(RiskguardError):

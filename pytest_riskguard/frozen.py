@@ -11,15 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import attrgetter
-from typing import Any, TypeVar, dataclass_transform, overload
-
-T = TypeVar("T")
+from typing import Any, dataclass_transform
 
 
-@overload
-def frozen(cls: type[T]) -> type[T]: ...
-@overload
-def frozen(*, eq: bool = True) -> Callable[[type[T]], type[T]]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: Any = None, *, eq: bool = True) -> Any:
     """As ``dataclass(frozen=True, eq=eq)`` for type checkers; methods that the class defines itself stay."""
@@ -34,7 +28,7 @@ def _frozen(cls: type, eq: bool) -> type:
     if eq:
         shared |= {"__eq__": _equals, "__hash__": _hash}
     for name, method in shared.items():
-        if name not in vars(cls) or (name == "__hash__" and vars(cls)[name] is None):
+        if vars(cls).get(name) is None:  # a class with an own __eq__ has the hash None
             setattr(cls, name, method)
     return dataclass(repr=False, eq=False)(cls)
 

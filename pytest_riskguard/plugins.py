@@ -31,9 +31,7 @@ def manager() -> Any:
 
     plugins = pluggy.PluginManager("riskguard")
     plugins.add_hookspecs(hookspecs)
-    for entry in sorted(
-        metadata.entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value), reverse=True
-    ):
+    for entry in sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name, reverse=True):
         try:
             plugins.register(entry.load(), name=entry.name)
         except Exception as error:

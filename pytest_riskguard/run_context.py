@@ -27,7 +27,16 @@ def github_reads() -> bool:
 
 
 #: Variables that agents set for the programs they run: any of them, and Claude Code, Codex, Copilot, Cursor, Gemini.
-AGENTS = ("AI_AGENT", "AGENT", "CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "CURSOR_AGENT", "GEMINI_CLI")
+AGENTS = (
+    "AI_AGENT",
+    "AGENT",
+    "CLAUDECODE",
+    "CODEX_SANDBOX",
+    "CODEX_THREAD_ID",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+)
 
 
 def agent_reads(*, terminal: bool | None = None) -> bool:

@@ -148,9 +148,12 @@ def parsed(content: bytes) -> dict[str, Any]:
 
 def parsed_value(content: bytes) -> Any:
     """The JSON value in ``content``, whatever its type; ``JsonError`` otherwise as ``parsed``."""
-    _check_size(content)
+    # what would take far more memory than the file; commas inside text count as values too
+    count = sum(map(content.count, (b",", b"[", b"{")))
+    if count > JSON_VALUES.value:
+        raise JsonError(JSON_VALUES.problem(count))
     try:
-        data: Any = _DECODER.decode(content.decode())
+        return _DECODER.decode(content.decode())
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
     except json.JSONDecodeError as error:
@@ -158,14 +161,6 @@ def parsed_value(content: bytes) -> Any:
         raise JsonError(f"not JSON ({error.msg}), found {found!r:.60}", error.lineno) from None
     except RecursionError:
         raise JsonError("nested too deeply") from None
-    return data
-
-
-def _check_size(content: bytes) -> None:
-    """Refuse what would take far more memory than the file; commas inside text count as values too."""
-    count = sum(map(content.count, (b",", b"[", b"{")))
-    if count > JSON_VALUES.value:
-        raise JsonError(JSON_VALUES.problem(count))
 
 
 def decoded(kind: type[T], data: Any, *, where: str = "") -> T:
@@ -178,10 +173,9 @@ def decoded(kind: type[T], data: Any, *, where: str = "") -> T:
     from pydantic import ValidationError
 
     try:
-        value: T = _validator(cast(Any, kind)).validate_python(data)
+        return cast(T, _validator(cast(Any, kind)).validate_python(data))
     except ValidationError as error:
         raise JsonError(_in_words(error.errors(include_url=False)[0], where)) from None
-    return value
 
 
 @functools.cache
@@ -220,8 +214,7 @@ def _number(value: Any, check: Callable[[Any], float]) -> float:
     if value is None:
         return math.nan
     check(value)
-    number: float = value
-    return number
+    return cast(float, value)
 
 
 def _in_words(problem: Any, where: str) -> str:

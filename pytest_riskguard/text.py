@@ -24,13 +24,10 @@ def clean(text: str, *, limit: int = 200) -> str:
     """
     kept = text
     if not text.isprintable():  # checking each character is slow
-        kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or _printable(c))
+        dropped = {"Cc", "Cf", "Cs", "Co", "Cn"}
+        kept = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in dropped)
     line = _COMMAND.sub(lambda match: " ".join(match.group()), " ".join(kept.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
-def _printable(character: str) -> bool:
-    return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
 def columns(text: str) -> int:
@@ -78,15 +75,13 @@ def document_address(text: str) -> str:
 
 def listed(items: tuple[str, ...], *, most: int, left_out: int = 0) -> str:
     """The first ``most`` items with commas between them, and how many more there are, with those left out before."""
-    shown = ", ".join(clean(item, limit=60) for item in items[:most])
-    rest = len(items[most:]) + left_out
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    return named([clean(item, limit=60) for item in items[:most]], left_out=len(items[most:]) + left_out)
 
 
-def named(items: Sequence[str], *, most: int = 200) -> str:
+def named(items: Sequence[str], *, most: int = 200, left_out: int = 0) -> str:
     """All items as they are, with commas between them; of very many the first, and how many more there are."""
-    rest = len(items) - most
-    return ", ".join(items[:most]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(items[most:]) + left_out
+    return ", ".join(items[:most]) + f" and {rest} more" * (rest > 0)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -119,9 +114,7 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     """
     import difflib
 
-    lowered: dict[str, str] = {}
-    for candidate in known:
-        lowered.setdefault(candidate.lower(), candidate)  # the first of spellings that differ only in case
+    lowered = {one.lower(): one for one in reversed([*known])}  # the first of spellings that differ only in case
     close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=cutoff)
     return lowered[close[0]] if close else None
 

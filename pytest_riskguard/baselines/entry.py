@@ -79,8 +79,7 @@ class Entry:
 
     def replicate(self, number: int) -> Entry:
         """One of the replicates that the manifest lists."""
-        digest = self.manifest.replicates[str(number)]
-        return self._inside(REPLICATES, str(number), digest)
+        return self._inside(REPLICATES, str(number), self.manifest.replicates[str(number)])
 
     def history(self) -> tuple[Entry, ...]:
         """The earlier runs of a baseline, oldest first, each as the manifest of the next one knows it."""
@@ -156,9 +155,7 @@ class Entry:
     def kept_run(self) -> Path:
         """The file of the run; ``missing_input`` where there is none."""
         if not self.manifest.run_kept:
-            remedy = Remedy(
-                "store it again and keep its run, with {} and {}", f"remove {self.name}", f"add {self.name} RUN"
-            )
+            remedy = Remedy("store it again and keep its run, with {} and {}", *self.remedy.commands)
             raise self.error("its run was not kept, or it was stored from scores", remedy, reason="missing_input")
         return self.folder / RUN
 

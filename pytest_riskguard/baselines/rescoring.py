@@ -158,9 +158,10 @@ def _of_run(kept: KeptRun, measure: str) -> Scored:
     own = next((scores for scores in table if scores.measure == measure), None)
     (scores,) = kept.scores(measure)
     if kept.entry.manifest.digests.qrels == qrels.digest:
-        if own is None or _agree(own, scores):
+        if own is None:
             return Scored(scores)
-        return Scored(scores, rescored=True, stored_mean=own.mean)
+        is_same = own.topics == scores.topics and np.all(np.abs(own.values - scores.values) <= ROUNDING)
+        return Scored(scores) if is_same else Scored(scores, rescored=True, stored_mean=own.mean)
     stored = now = own or table[0]
     with suppress(RiskguardError):  # the stored measure may not take these judgements
         (now,) = kept.scores(str(stored.measure))
@@ -179,8 +180,3 @@ def _of_run(kept: KeptRun, measure: str) -> Scored:
     }
     mean = own.mean if own else None
     return Scored(scores, rescored=True, stored_mean=mean, emptied=emptied, diluted=diluted)
-
-
-def _agree(stored: TopicScores, scored: TopicScores) -> bool:
-    """Whether two systems' scores of a measure are the same but for rounding."""
-    return stored.topics == scored.topics and bool(np.all(np.abs(stored.values - scored.values) <= ROUNDING))

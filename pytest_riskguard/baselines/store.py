@@ -32,9 +32,6 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.text import did_you_mean
 
-#: How often a baseline is read again that is replaced meanwhile.
-_MOST_TIMES = 30
-
 _Result = TypeVar("_Result")
 
 
@@ -127,7 +124,7 @@ class Store:
 
         Every file is compared with its digest, so two baselines are never mixed unseen.
         """
-        for _ in range(_MOST_TIMES):
+        while True:
             entry = self.entry(name)
             before = _stamp(entry)
             try:
@@ -136,7 +133,6 @@ class Store:
             except DataError:
                 if _stamp(entry) == before:
                     raise
-        raise self._missing(f"{name} is replaced again and again, try again later")
 
     def entry(self, name: str) -> Entry:
         """A baseline, of which nothing is read yet."""
@@ -168,8 +164,8 @@ class Store:
         """Score a run and keep it under a new name; a ``Run`` is what a live system has just answered."""
         check_name(name)
         with self._reading():
-            is_taken = atomic_folder.newest(self.root, name) is not None
-        if is_taken:
+            newest = atomic_folder.newest(self.root, name)
+        if newest is not None:
             given = "" if isinstance(run, Run) else f" {shlex.quote(GivenFile.of(run).path.as_posix())}"
             raise UsageError(
                 f"{self.root / name}: a baseline of that name already exists",

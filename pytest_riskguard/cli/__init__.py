@@ -11,8 +11,7 @@ from pytest_riskguard.cli.main import LazyCommand, main  # noqa: F401 - the comm
 from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
-    from pytest_riskguard.cli.inputs import Inputs
-    from pytest_riskguard.cli.options import system_options
+    from pytest_riskguard.cli.inputs import Inputs, system_options
     from pytest_riskguard.cli.output import Outputs, output_options
 
 __all__ = ["Inputs", "LazyCommand", "Outputs", "output_options", "system_options"]
@@ -20,8 +19,7 @@ __all__ = ["Inputs", "LazyCommand", "Outputs", "output_options", "system_options
 __getattr__ = lazily(
     __name__,
     {
-        "cli.inputs": "Inputs",
+        "cli.inputs": "Inputs system_options",
         "cli.output": "Outputs output_options",
-        "cli.options": "system_options",
     },
 )

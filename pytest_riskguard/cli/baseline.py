@@ -6,10 +6,9 @@ Whatever changes one says what that does to its scores, for the person who revie
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 
 #: How many queries that lose, and that gain, are shown.
 MAX_SHOWN = 10
-Changes = Iterable[tuple["TopicScores", "TopicScores"]]
+Changes = Sequence[tuple["TopicScores", "TopicScores"]]
 
 
 @click.group()
@@ -158,7 +157,7 @@ def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool
     store = opened()
     store.manifest(name)  # says that there is none before anything is read
     about |= {"scores": collection.scores, **scoring_of(collection, ())}
-    replace_run(store, name, _run_of(run, collection), dry_run=dry_run, **about)
+    replace_run(store, name, _run_of(run, collection), dry_run=dry_run, queries={}, **about)
 
 
 @baseline.command()
@@ -178,7 +177,7 @@ def rescore(name: str, *, collection: Collection) -> None:
     click.echo(f"rescored {name}: {_stored(store, name)}")
     after = {scores.measure: scores for scores in store.read(name, lambda entry: entry.table)}
     if before:
-        _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
+        _tell_changes([(scores, after[scores.measure]) for scores in before if scores.measure in after], {})
 
 
 @baseline.command()
@@ -199,7 +198,7 @@ def replace_run(
     run: GivenFile | Run,
     *,
     dry_run: bool,
-    queries: Mapping[str, str] = MappingProxyType({}),
+    queries: Mapping[str, str],
     **about: Any,
 ) -> None:
     """Put a run in the place of a baseline's, and say what changes; ``about`` is as ``Store.update`` takes it."""
@@ -218,9 +217,9 @@ def replace_run(
         click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
 
 
-def _tell_changes(changes: Changes, queries: Mapping[str, str] = MappingProxyType({})) -> None:
+def _tell_changes(changes: Changes, queries: Mapping[str, str]) -> None:
     """Each mean before and after, the queries that lose and gain, and those that are scored on one side only."""
-    changes, sides = list(changes), {"no longer scored": set[str](), "scored from now on": set[str]()}
+    sides = {"no longer scored": set[str](), "scored from now on": set[str]()}
     if not changes:
         click.echo("  nothing to compare with: the old scores are from other judgements or measures")
     for before, after in changes:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +18,11 @@ from pytest_riskguard.cli.options import (
     NamedPath,
     config_option,
     is_config_given,
-    reader_here,
     repeated,
     system,
     the_config,
 )
-from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present, typed_command
+from pytest_riskguard.cli.output import Detail, Outputs, detail_options, output_options, present, typed_command
 from pytest_riskguard.config.load import CONFIG_NAME, configs_below, load_gates
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import ConfigError, UsageError
@@ -65,7 +63,7 @@ def check(
     candidate: NamedPath | None,
     baselines: tuple[NamedPath, ...],
     outputs: Outputs,
-    **detail: Any,
+    detail: Detail,
 ) -> int:
     """Judge the gates of riskguard.yaml, as pytest does.
 
@@ -83,57 +81,46 @@ def check(
         raise UsageError(f"--candidate and --baseline are about one riskguard.yaml, found {len(files)}; name one")
     every = [(settings, all_items(settings)) for settings in _loaded(files or [the_config()])]
     wanted = {item.id for item in asked_for([item for _, items in every for item in items], names)}
-    judged_by = partial(declared_gates, report=bool(outputs.paths), keep_in=outputs.kept_in)
-    declared = [judged_by(settings, candidate, baselines) for settings, _ in every]
+    kept: dict[str, Any] = {"report": bool(outputs.paths), "keep_in": outputs.kept_in}
+    declared = [declared_gates(settings, candidate, baselines, **kept) for settings, _ in every]
     outputs.check(*(path for _, _, read in declared for path in read))
     verdicts: list[Verdict] = []
     gates: list[KnownGate] = []
     for (settings, items), (questions, _, _) in zip(every, declared, strict=True):
         file = Path(os.path.relpath(settings.path)).as_posix()
-        left = outputs.report
-        reader = Reader.of_config(settings.path, Path.cwd(), report=left) if files else reader_here(left)
-        judged = [item for item in items if item.id in wanted]
-        with code_from(settings.path.parent):
-            found = [questions.verdict(item) for item in judged]
-        places = {item.id: place for place, item in enumerate(judged, len(verdicts))}
-        verdicts += [questions.advised(one, item, reader) for one, item in zip(found, judged, strict=True)]
-        gates += [
-            KnownGate(
-                id=f"{file}::{item.id}",
-                line=settings.line_of(item.settings),
-                became="judged" if item.id in places else "deselected",
-                failures=0,
-                verdicts=(places[item.id],) if item.id in places else (),
-                command=typed_command(),
-            )
-            for item in items
-        ]
+        reader = Reader.of_config(settings.path, Path.cwd(), report=outputs.report)
+        for item in items:
+            places: tuple[int, ...] = ()
+            if item.id in wanted:
+                with code_from(settings.path.parent):
+                    verdict = questions.verdict(item)
+                places = (len(verdicts),)
+                verdicts.append(questions.advised(verdict, item, reader))
+            became, line = "judged" if places else "deselected", settings.line_of(item.settings)
+            gates.append(KnownGate(f"{file}::{item.id}", line, became, 0, places, typed_command()))
     configs = [settings.path for settings, _ in every]
-    return present(verdicts, outputs=outputs, gates=gates, configs=configs, **detail)
+    return present(verdicts, outputs=outputs, gates=gates, configs=configs, detail=detail)
 
 
 def sorted_out(asked: Sequence[str]) -> tuple[list[Path], list[str]]:
     """The files among the arguments of ``check``, those in folders and of patterns too, and the names of gates."""
     found = {word: _files(word) for word in asked}
-    files = [file for of_word in found.values() for file in of_word or ()]
+    files = [file for of_word in found.values() for file in of_word]
     if files and is_config_given():
         files.insert(0, the_config())
-    absolute = [Path(os.path.abspath(file)) for file in files]  # noqa: PTH100 - links stay
-    once = {os.path.realpath(file): file for file in absolute}
-    return list(once.values()), [word for word, of_word in found.items() if of_word is None]
+    each_once = {os.path.realpath(file): Path(os.path.abspath(file)) for file in files}  # noqa: PTH100 - links stay
+    return list(each_once.values()), [word for word, of_word in found.items() if not of_word]
 
 
-def _files(word: str) -> list[Path] | None:
-    """The riskguard.yaml that a word means; None for the name of a gate."""
-    if os.path.isfile(word):  # noqa: PTH113 - Path.is_file raises if a name is too long
-        return [Path(word)]
+def _files(word: str) -> list[Path]:
+    """The riskguard.yaml that a word means; none for the name of a gate."""
     is_pattern, is_path = any(sign in word for sign in "*?"), any(sign in word for sign in "/\\")
     paths = [Path(path) for path in sorted(glob(word, recursive=True))]  # noqa: PTH207 - also from the root
     if is_pattern and not word.endswith((".yaml", ".yml")):
         paths = [path for path in paths if path.is_dir() or path.name == CONFIG_NAME]
     found = [file for path in paths for file in (configs_below(path) if path.is_dir() else [path])]
     if found or not (is_pattern or is_path or word.endswith((".yaml", ".yml"))):
-        return found or None
+        return found
     what = f"{CONFIG_NAME} with gates in it or below" if paths else "a file or a folder"
     raise UsageError(f"{word}: expected {what}, found none")
 
@@ -175,7 +162,7 @@ def declared_gates(
     keep_in: Sequence[Path] = (),
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
-    from pytest_riskguard.cli.inputs import files_of
+    from pytest_riskguard.cli.inputs import files_of, once
     from pytest_riskguard.engine.declared_gates import engine_of
     from pytest_riskguard.engine.question import RunFile
 
@@ -184,13 +171,13 @@ def declared_gates(
         if run.name not in stored:
             hint = did_you_mean(run.name or "", stored) or ", the name that gates use"
             raise UsageError(f"--baseline {run.text}: expected NAME=RUN, found a name that no gate has{hint}")
-    runs = {str(run.name): RunFile(GivenFile.of(run.text), run.name) for run in baselines}
-    if len(runs) < len(baselines):
-        raise UsageError("--baseline: expected each name once")
-    tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
+    once("--baseline", [str(run.name) for run in baselines])
+    named = {run: RunFile(GivenFile.of(run.text), run.name) for run in (candidate, *baselines) if run is not None}
+    runs = {str(run.name): named[run] for run in baselines}
+    tested = None if candidate is None else named[candidate]
     engine = engine_of(settings, report=report, keep_in=keep_in)
     declared = live.declared_gates(settings, engine, candidate=tested, runs=runs)
-    return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
+    return declared, engine, [*files_of(settings), *(run.path for run in named.values())]
 
 
 @contextmanager

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.options import SETTINGS, reader_here, slice_option, system_options
-from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present
+from pytest_riskguard.cli.inputs import Inputs, system_options
+from pytest_riskguard.cli.options import SETTINGS, named_here, reader_here, slice_option
+from pytest_riskguard.cli.output import Detail, Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, options_of
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.cli.inputs import Inputs
-    from pytest_riskguard.config.schema import Config
-    from pytest_riskguard.engine.advice import Reader
     from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.verdict import Verdict
 
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 @slice_option
 @output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
-def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
+def compare(inputs: Inputs, outputs: Outputs, detail: Detail) -> int:
     """Judge runs against baselines.
 
     The first run is the baseline, a file or the name of a stored one, and each of the others is judged against it;
@@ -81,7 +79,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     notes = list[str]()
     if inputs.kind is None and not inputs.collection.scores:
         questions, notes = _with_fitting_limits(questions)
-    verdicts = inputs.engine.verdicts(questions, correction=inputs.correction)
+    verdicts = inputs.engine.verdicts(questions, correction=inputs.collection.settings.get("family", "none"))
     qrels, _ = inputs.collection.files(inputs.config)
     if qrels is not None and qrels.path.is_dir() and any(verdict.outcome != "incomparable" for verdict in verdicts):
         notes.append(f"judged by {inputs.engine.sources.qrels.path_name}")
@@ -93,7 +91,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
             question,
             reader,
             accept=f"{verdict.baseline}={verdict.candidate}" if many else "",
-            named=_named(config, verdict, reader),
+            named="" if verdict.error is None else named_here(verdict.error),
         )
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
@@ -101,7 +99,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     return present(
         verdicts,
         outputs=outputs,
-        **detail,
+        detail=detail,
         notes=notes,
         roles=_roles(verdicts),
         configs=[] if config is None else [config.path],
@@ -119,15 +117,6 @@ def _refuse_without_judgements(inputs: Inputs) -> None:
         f"{shlex.join(systems)}` shows what changed, and lists what to judge first; with judgements add --qrels "
         "QRELS; files that hold a score for each query need --scores"
     )
-
-
-def _named(config: Config | None, verdict: Verdict, reader: Reader) -> str:
-    """Where riskguard.yaml names the file at fault; what reads one is loaded only then."""
-    if config is None or verdict.error is None:
-        return ""
-    from pytest_riskguard.engine.declared_gates import named_in
-
-    return named_in(config, verdict.error, *reader.folders)
 
 
 def _roles(verdicts: Sequence[Verdict]) -> str:
@@ -150,8 +139,7 @@ def _with_fitting_limits(questions: Sequence[Question]) -> tuple[list[Question],
     kept = [question for question in questions if not (question.gate.by_topic and question.measure in unlimited)]
     if len(kept) == len(questions):
         return kept, []
-    have = "has" if len(unlimited) == 1 else "have"
     return kept, [
-        f"{listed(tuple(sorted(unlimited)), most=5)} {have} no greatest value, so single queries were not judged; "
-        "give a limit: --gate no_topic_collapse --set max_loss=LIMIT"
+        f"single queries were not judged where the measure has no greatest value "
+        f"({listed(tuple(sorted(unlimited)), most=5)}); give a limit: --gate no_topic_collapse --set max_loss=LIMIT"
     ]

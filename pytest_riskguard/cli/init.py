@@ -13,7 +13,7 @@ import click
 
 from pytest_riskguard.cli.look import Plan, planned
 from pytest_riskguard.cli.options import FILE, NamedPath
-from pytest_riskguard.cli.output import show, unwritable
+from pytest_riskguard.cli.output import Detail, show, unwritable
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, MIN_TOPICS, OPTIONS, POLICY, options_of
 
@@ -42,24 +42,24 @@ gates:
   - name: no-risk
     kind: not_significantly_risky
     baseline: prod
-    alpha: {alpha:g}
-    tolerance: {tolerance:g}
-    on_churn: {on_churn}
+    alpha: {options[alpha].default:g}
+    tolerance: {options[tolerance].default:g}
+    on_churn: {options[on_churn].default}
 
   # Fails when too many queries lose much, whatever the others gain: the mean may rise while one query in ten is
   # ruined. `allowed` is a share of the judged queries, or a number of them.
   - name: tail
     kind: no_topic_collapse
     baseline: prod
-    max_loss: {tail[max_loss]:g}
-    allowed: {tail[allowed]:g}
+    max_loss: {policy[1][2][max_loss]:g}
+    allowed: {policy[1][2][allowed]:g}
 
   # Fails when any single query loses more than this. `protected: [q12, "kind=navigational"]` names queries, or tags
   # of the topics file, that may not lose at all.
   - name: no-collapse
     kind: no_topic_collapse
     baseline: prod
-    max_loss: {collapse[max_loss]:g}
+    max_loss: {policy[2][2][max_loss]:g}
 
 # Several risk gates are each judged at their own level; `family: auto` corrects for asking several questions.
 # `baselines: [prod, release]` instead of `baseline` asks about each of them and is always corrected.
@@ -103,16 +103,13 @@ def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str |
     from pytest_riskguard.data.measures import measure_name
 
     measure = measure_name(measure)
-    try:
-        if output.exists():
-            raise UsageError(f"{output} already exists; remove it first, or name another with --output")
-    except OSError as error:
-        raise unwritable(output, error) from None
+    if os.path.exists(output):  # noqa: PTH110 - Path.exists raises if a name is too long
+        raise UsageError(f"{output} already exists; remove it first, or name another with --output")
     plan = planned(output.parent, qrels, topics, candidate)
     click.echo("\n".join(plan.lines))
     text = _text(plan, measure)
     _judge_once(text, plan, output)
-    if sys.stdin is not None and sys.stdin.isatty() and not click.confirm(f"Write {output}?", default=True):
+    if sys.stdin.isatty() and not click.confirm(f"Write {output}?", default=True):
         click.echo("nothing was written")
         return
     try:
@@ -148,12 +145,9 @@ def _text(plan: Plan, measure: str) -> str:
         grades=f"{grades}     # the lowest and the highest grade; any other is refused",
         measure=measure,
         candidate=named,
-        alpha=OPTIONS["alpha"].default,
+        options=OPTIONS,
         weight=1 + OPTIONS["alpha"].default,
-        tolerance=OPTIONS["tolerance"].default,
-        on_churn=OPTIONS["on_churn"].default,
-        tail=POLICY[1][2],
-        collapse=POLICY[2][2],
+        policy=POLICY,
     )
 
 
@@ -175,7 +169,7 @@ def _judge_once(text: str, plan: Plan, output: Path) -> None:
     declared, _, _ = declared_gates(settings, None, [prod], report=False)
     verdicts = [declared.verdict(item) for item in all_items(settings)]
     click.secho(answer(verdicts).title, bold=True)
-    show(verdicts, verbose=False, quiet=True, to_stderr=False)
+    show(verdicts, Detail(quiet=True))
 
 
 def _next(plan: Plan, output: Path) -> str:

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     Collection,
+    Command,
     NamedPath,
-    asked_alphas,
+    collection_options,
+    grouped,
     import_measures_from,
     is_config_given,
+    number_type,
+    repeated,
     store_of,
     surroundings,
+    system,
 )
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.measures import measure_name
@@ -30,7 +37,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
-from pytest_riskguard.gates.kinds import KINDS, POLICY, Gate, gate_of, options_of
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, POLICY, Gate, gate_of, options_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -72,24 +79,26 @@ class Inputs:
     def __init__(
         self,
         collection: Collection,
-        runs: tuple[NamedPath, ...],
-        baselines: tuple[NamedPath, ...],
+        systems: tuple[NamedPath, ...],
+        baselines: tuple[NamedPath, ...] = (),
         *,
-        alphas: tuple[float, ...],
-        slices: tuple[str, ...],
+        alphas: tuple[float, ...] = (),
+        slices: tuple[str, ...] = (),
+        kind: str | None = None,
         argument: str,
         first: int,
-        kind: str | None,
     ) -> None:
-        if first and not baselines and len(runs) >= first:
-            baselines, runs = runs[:1], runs[1:]
+        runs = systems
+        if first and not baselines and len(systems) >= first:
+            baselines, runs = systems[:1], systems[1:]
         self.collection, self.runs, self.named_baselines = collection, runs, baselines
         #: The slices that were typed.
         self.asked_slices, self._argument = slices, argument
         #: The kind of gates that is asked, None for those of the policy.
         self.kind = kind
         #: The alphas that were typed, or are the command's own; and the options of a gate that were typed.
-        self.alphas, self.options = alphas, collection.options
+        self.alphas = alphas
+        self.options = {name: value for name, value in collection.settings.items() if name in OPTIONS}
         #: Whether verdicts hold what the charts of a report draw; and folders as ``Engine`` takes them.
         self.report, self.keep_in = False, tuple[Path, ...]()
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
@@ -116,18 +125,13 @@ class Inputs:
         Of the policy the second and the third are asked once, at the first alpha that was typed.
         """
         if self.kind is not None:
-            return [_gates(self.kind, self.kind, self.alphas, self.options)]
+            return [gates_at(self.alphas, self.kind, self.kind, self.options)]
         asked = list[list[Gate]]()
         for name, kind, preset in POLICY:
             typed = {name: value for name, value in self.options.items() if name in options_of(KINDS[kind])}
             alphas = self.alphas[:1] if asked else self.alphas
-            asked.append(_gates(name, kind, alphas, {**preset, **typed}))
+            asked.append(gates_at(alphas, name, kind, {**preset, **typed}))
         return asked
-
-    @property
-    def correction(self) -> str:
-        """That for several gates."""
-        return str(self.collection.settings.get("family", "none"))
 
     @cached_property
     def _store(self) -> Store | None:
@@ -259,13 +263,9 @@ class Inputs:
 
         ``options`` are those of a gate of this kind.
         """
-        gates = _gates(kind, kind, alphas, options)
+        gates = gates_at(alphas, kind, kind, options)
         questions = [Question(gate, *pair, measure) for measure, pair, gate in product(measures, pairs, gates)]
         return self.engine.verdicts(questions, correction="none")
-
-    def scores(self, system: System, measure: str) -> TopicScores:
-        """The scores of a system."""
-        return self.engine.scores(system, measure)
 
     def history(self, measure: str) -> list[TopicScores]:
         """The scores of the systems in order; of a single stored baseline, those of every run that it has held."""
@@ -281,13 +281,67 @@ class Inputs:
 
         Beside them, for each system, the topics where it has no answer.
         """
-        return on_one_list(gate_of("together", **options), [self.scores(system, measure) for system in systems])
+        return on_one_list(
+            gate_of("together", **options), [self.engine.scores(system, measure) for system in systems]
+        )
 
 
-def _gates(name: str, kind: str, alphas: tuple[float, ...], options: Mapping[str, Any]) -> list[Gate]:
+def system_options(
+    argument: str,
+    *settings: str,
+    metavar: str = "",
+    baseline: str = "",
+    scores: bool = True,
+    required: bool = True,
+    first: int = 0,
+    alphas: tuple[float, ...] = (),
+    judged: bool = True,
+) -> Callable[[Command], Command]:
+    """The argument and the options of a command about systems, handed over as ``inputs``, of the class ``Inputs``.
+
+    Parameters
+    ----------
+    argument : str
+        What the systems are called in the command's help, such as ``RUN``.
+    settings : str
+        Names that ``--set`` takes, as options of gates have them in riskguard.yaml.
+    metavar : str
+        How the argument is shown, if it is not systems of one kind.
+    baseline : str
+        What ``--baseline`` is for; without it there is no such option.
+    scores : bool
+        Whether systems may be tables of per-topic scores.
+    required : bool
+        Whether the argument must name a system.
+    first : int
+        Of this many systems or more the first is the baseline, where ``--baseline`` names none; 0 for never.
+    alphas : tuple of float
+        The default of ``--alpha``; without it, that of the gates.
+    judged : bool
+        Whether the systems are scored: without it there is no ``--qrels``, ``--measure`` and ``--alpha``.
+    """
+    known = OPTIONS["alpha"]
+    usual = ", ".join(f"{alpha:g}" for alpha in alphas) or f"{known.default:g}, unless the kind of gate has another"
+    alpha = repeated(
+        "--alpha", "alphas", default=alphas, help=f"{known.help} [default: {usual}]", type=number_type(known.check)
+    )
+    of_baselines = [repeated("--baseline", "baselines", type=system, metavar="[NAME=]RUN", help=baseline)]
+    return grouped(
+        "inputs",
+        partial(Inputs, argument=argument, first=first),
+        click.argument(
+            "systems", nargs=-1, type=system, required=required, metavar=metavar or f"[NAME=]{argument}..."
+        ),
+        *(of_baselines if baseline else ()),
+        collection_options(*settings, scores=scores, judged=judged),
+        *([alpha] if judged else ()),
+    )
+
+
+def gates_at(alphas: tuple[float, ...], name: str, kind: str, options: Mapping[str, Any]) -> list[Gate]:
     """A gate at each alpha, by default that of its kind."""
     try:
-        return [gate_of(name, kind, alpha=alpha, **options) for alpha in asked_alphas(kind, alphas)]
+        return [gate_of(name, kind, alpha=alpha, **options) for alpha in alphas] or [gate_of(name, kind, **options)]
     except ValueError as error:
         raise UsageError(f"--gate {kind}: {error}") from None
 

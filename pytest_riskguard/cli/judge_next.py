@@ -12,24 +12,20 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from pytest_riskguard.cli.inputs import Inputs, system_options
 from pytest_riskguard.cli.main import ExitStatus
-from pytest_riskguard.cli.options import FILE, SETTINGS, slice_option, system_options, the_config
+from pytest_riskguard.cli.options import FILE, SETTINGS, slice_option, the_config
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import KINDS, Gate, options_of
+from pytest_riskguard.gates.kinds import KINDS, Gate
 from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
-    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.question import Question
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
 _KINDS = tuple(kind for kind, cls in KINDS.items() if not (cls.is_pool or cls.of_rankings))
-#: The options of their questions that an answer depends on.
-_OPTIONS = tuple(
-    name for name in SETTINGS if name != "on_inconclusive" and any(name in options_of(KINDS[kind]) for kind in _KINDS)
-)
 #: What may be said beside the name of a declared gate, which gives all other settings.
 _BESIDE_A_GATE = {"systems", "baselines", "kind", "budget", "output"}
 #: A spreadsheet reads a cell that begins with one of these as a formula.
@@ -40,7 +36,7 @@ _MAX_TEXT = 1000
 @click.command("judge-next")
 @system_options(
     "CANDIDATE",
-    *_OPTIONS,
+    *SETTINGS,
     metavar="[BASELINE] CANDIDATE...",
     baseline="A run file, or the name of a stored baseline.",
     scores=False,
@@ -152,8 +148,7 @@ def _is_plain(text: str) -> bool:
 def _summary(wanted: int, budget: int | None, verdicts: int, unsettled: int) -> str:
     """What the list is for."""
     if unsettled == 0:
-        which = "the verdict" if verdicts == 1 else f"any of the {verdicts} verdicts"
-        return f"none of the cases that were tried for the unjudged documents changes {which}"
+        return "none of the cases that were tried for the unjudged documents changes a verdict"
     shown = "" if budget is None or wanted <= budget else f"the first {budget} of "
     which = "the verdict" if verdicts == 1 else f"{unsettled} of {verdicts} verdicts"
     to_judge = f"{shown}{counted(wanted, 'document')} to judge; {which} could change"

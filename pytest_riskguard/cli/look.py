@@ -104,17 +104,14 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
         by_name = (one for one in held["topics"] if re.search("quer|topic", one.path.name))
         topics = next((one.path for one in (*of_queries, *by_name)), None)
     about: dict[object, str] = {one.path: f" ({one.format})" for kind in held.values() for one in kind}
+    about |= dict.fromkeys(searches, "")
     named, lines = (qrels, topics, baseline, chosen), list[str]()
     for what, name, example in zip(("judgements", "topics", "baseline", "candidate"), named, _EXAMPLES, strict=True):
-        is_missing = isinstance(name, Path) and not os.path.exists(folder / name)  # noqa: PTH110 - it may be too long
-        found = f"{name}{' (not there yet)' if is_missing else about.get(name, '')}"
-        found = f"none found ({example})" if name is None else found
-        if isinstance(name, str) and name not in searches:
-            found += " (no file here has it)"
+        found = f"none found ({example})" if name is None else f"{name}{about.get(name, ' (as typed)')}"
         lines.append(f"{what}: {found}")
     if judgements is not None:
         lines[0] += f", {counted(len(judged), 'query', 'queries')}"
-    if others := tuple(str(name) for name in (*about, *searches) if name not in named):
+    if others := tuple(str(name) for name in about if name not in named):
         lines.append(f"also there: {listed(others, most=5)}")
     if is_guess:
         lines.append(f"no name says which run is new; the other way round: --candidate {shlex.quote(str(baseline))}")
@@ -156,7 +153,8 @@ def _kinds(path: Path) -> Iterator[tuple[Kind, str, Any]]:
     """What a file holds: kind, format, and content as far as its start goes."""
     file = InputFile(path, error=FileError)
     if path.is_dir():
-        yield from filter(None, [_read(file, "rankings")])
+        with suppress(RiskguardError):
+            yield "rankings", "responses", read(file, "rankings")
         return
     try:
         start = file.start
@@ -184,8 +182,6 @@ def _kinds(path: Path) -> Iterator[tuple[Kind, str, Any]]:
 
 def _read(file: InputFile, kind: Kind) -> tuple[Kind, str, Any] | None:
     try:
-        if file.path.is_dir():
-            return kind, "responses", read(file, kind)
         format = format_of(file, kind)
         if format.function("fits")(file, kind) is not None:  # the nearest one, for its message
             return None
@@ -197,15 +193,15 @@ def _read(file: InputFile, kind: Kind) -> tuple[Kind, str, Any] | None:
 def _searches(path: Path, roots: list[Path]) -> Iterator[str]:
     """The functions in a module that take a query, and perhaps how many results are wanted."""
     try:
-        body = ast.parse(path.read_bytes()).body if path.stat().st_size < WHOLE else []
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
         return
     root = next(root for root in roots if path.is_relative_to(root))
     module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _SEARCH.fullmatch(node.name):
             given = node.args
-            names = [argument.arg for argument in (*given.posonlyargs, *given.args)]
+            names = [argument.arg for argument in given.args]
             query, *more = names[: len(names) - len(given.defaults)] or [""]
             takes_it = _QUERY.fullmatch(query) and len(more) < 2 and all(map(_NUMBER.fullmatch, more))
             if takes_it and None not in given.kw_defaults:

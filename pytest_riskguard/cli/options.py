@@ -22,22 +22,19 @@ import click
 
 from pytest_riskguard.config.load import find_config, inner_configs, load_config, not_found
 from pytest_riskguard.data.given_file import TIES, GivenFile
-from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
     CORRECTIONS,
-    KINDS,
     MIN_SLICE_TOPICS,
     OPTIONS,
     RESPONSES,
-    options_of,
 )
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
 from pytest_riskguard.text import did_you_mean, listed, program
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.advice import Reader
 
@@ -146,18 +143,13 @@ def the_config() -> Path:
 
 def not_found_here() -> str:
     """That there is no riskguard.yaml, and the command that takes one of a folder below, or that writes one."""
-    here, typed = Path.cwd(), click.get_current_context().obj
-    problem, below = not_found(here), inner_configs(here)
+    problem, below = not_found(Path.cwd()), inner_configs(Path.cwd())
     if "; rename " in problem:
         return problem
     if not below:
         return f"{problem}; `riskguard init` writes one"
-    is_check = typed[:1] == ["check"]
-    words = below if is_check else ["--config", *below]
-    command = (
-        f"`{program()} {shlex.join([*typed, *words])}`" if is_check or len(below) == 1 else "name one with --config"
-    )
-    return f"{problem}; found {listed(tuple(below), most=3)}: {command}"
+    typed = shlex.join([*click.get_current_context().obj, "--config", below[0]])
+    return f"{problem}; found {listed(tuple(below), most=3)}: name one, as in `{program()} {typed}`"
 
 
 def surroundings() -> Config | None:
@@ -166,7 +158,7 @@ def surroundings() -> Config | None:
     return None if path is None else load_config(path, require_gates=False)
 
 
-def named_here(error: DataError) -> str:
+def named_here(error: RiskguardError) -> str:
     """Where the riskguard.yaml names the file at fault; empty where it does not."""
     from pytest_riskguard.engine.declared_gates import named_in
 
@@ -259,11 +251,6 @@ class Collection:
             return qrels, topics
         return config.collection.given_qrels, topics or config.collection.given_topics
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """Those of the settings that are options of a gate."""
-        return {name: value for name, value in self.settings.items() if name in OPTIONS}
-
     def file(self, path: str | Path) -> GivenFile:
         """The file of a system, with its format and the order of its ties as ``--set`` says."""
         return replace(GivenFile.of(path), format=self.settings.get("format"), ties=self.settings.get("ties"))
@@ -276,6 +263,16 @@ def collection_options(*settings: str, scores: bool = True, judged: bool = True)
     """
     default = f"{DEFAULT_MEASURE}; with --scores, every column of the first table" if scores else DEFAULT_MEASURE
     tables = [flag("--scores", help="The systems are files of per-topic scores, not runs.")]
+    names = tuple(dict.fromkeys((*settings, "format", "ties")))
+    set_options = [
+        repeated(
+            "--set",
+            "settings",
+            metavar="KEY=VALUE",
+            callback=functools.partial(_settings, names),
+            help=f"A setting by its name in riskguard.yaml: {', '.join(names)}.",
+        )
+    ]
     scoring = (
         _place_option("--qrels", "Qrels file (judgements). [default: riskguard.yaml's]"),
         repeated(
@@ -293,7 +290,7 @@ def collection_options(*settings: str, scores: bool = True, judged: bool = True)
         ),
         config_option,
         *(tables if scores else ()),
-        *([_set_option(*dict.fromkeys((*settings, "format", "ties")))] if settings else ()),
+        *(set_options if settings else ()),
     )
 
 
@@ -329,20 +326,6 @@ def _number(text: str) -> float | str:
         return text
 
 
-def alpha_option(*default: float) -> Callable[[Command], Command]:
-    """``--alpha``, repeatable, handed over as ``alphas``; no alpha where none is given."""
-    known = OPTIONS["alpha"]
-    text = ", ".join(f"{alpha:g}" for alpha in default)
-    usual = f"{known.default:g}, unless the kind of gate has another"
-    help = f"{known.help} [default: {text or usual}]"
-    return repeated("--alpha", "alphas", help=help, type=number_type(known.check))
-
-
-def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
-    """The alphas that the command line gives, else the default of the gate's kind."""
-    return alphas or (options_of(KINDS[kind]).get("alpha", OPTIONS["alpha"]).default,)
-
-
 #: What ``--set`` takes besides the options of gates.
 _OTHERS: Mapping[str, Any] = {
     "format": Text("the name of a format"),
@@ -350,17 +333,6 @@ _OTHERS: Mapping[str, Any] = {
     "family": OneOf(CORRECTIONS),
     "on_changed_inputs": OneOf(RESPONSES),
 }
-
-
-def _set_option(*names: str) -> Callable[[Command], Command]:
-    """``--set KEY=VALUE``, handed over as ``settings``: options of gates, and settings of files, by their names."""
-    return repeated(
-        "--set",
-        "settings",
-        metavar="KEY=VALUE",
-        callback=functools.partial(_settings, names),
-        help=f"A setting by its name in riskguard.yaml: {', '.join(names)}.",
-    )
 
 
 def _settings(
@@ -403,67 +375,3 @@ def _setting(name: str, texts: list[str]) -> Any:
 
 #: The options of gates that ``--set`` takes.
 SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
-
-
-def system_options(
-    argument: str,
-    *settings: str,
-    metavar: str = "",
-    baseline: str = "",
-    scores: bool = True,
-    required: bool = True,
-    first: int = 0,
-    alphas: tuple[float, ...] = (),
-    judged: bool = True,
-) -> Callable[[Command], Command]:
-    """The argument and the options of a command about systems, handed over as ``inputs``, of the class ``Inputs``.
-
-    Parameters
-    ----------
-    argument : str
-        What the systems are called in the command's help, such as ``RUN``.
-    settings : str
-        Names that ``--set`` takes, as options of gates have them in riskguard.yaml.
-    metavar : str
-        How the argument is shown, if it is not systems of one kind.
-    baseline : str
-        What ``--baseline`` is for; without it there is no such option.
-    scores : bool
-        Whether systems may be tables of per-topic scores.
-    required : bool
-        Whether the argument must name a system.
-    first : int
-        Of this many systems or more the first is the baseline, where ``--baseline`` names none; 0 for never.
-    alphas : tuple of float
-        The default of ``--alpha``; without it, that of the gates.
-    judged : bool
-        Whether the systems are scored: without it there is no ``--qrels``, ``--measure`` and ``--alpha``.
-    """
-    default = alphas
-
-    def make(
-        systems: tuple[NamedPath, ...],
-        collection: Collection,
-        alphas: tuple[float, ...] = (),
-        baselines: tuple[NamedPath, ...] = (),
-        slices: tuple[str, ...] = (),
-        kind: str | None = None,
-    ) -> Inputs:
-        from pytest_riskguard.cli.inputs import Inputs
-
-        of_command: dict[str, Any] = {"argument": argument, "first": first}
-        return Inputs(
-            collection, systems, baselines, alphas=alphas or default, slices=slices, kind=kind, **of_command
-        )
-
-    of_baselines = [repeated("--baseline", "baselines", type=system, metavar="[NAME=]RUN", help=baseline)]
-    return grouped(
-        "inputs",
-        make,
-        click.argument(
-            "systems", nargs=-1, type=system, required=required, metavar=metavar or f"[NAME=]{argument}..."
-        ),
-        *(of_baselines if baseline else ()),
-        collection_options(*settings, scores=scores, judged=judged),
-        *([alpha_option(*alphas)] if judged else ()),
-    )

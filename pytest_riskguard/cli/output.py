@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,18 +32,15 @@ SUGGESTED = "riskguard-report.json"
 STDOUT = Path("-")
 
 
-def output_options(what: str, *suffixes: str, of_verdicts: bool | None = None) -> Callable[[Command], Command]:
+def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
     """``--output``, repeatable, handed over as ``outputs``, an ``Outputs``.
 
-    ``what`` is written, such as "the figures"; ``suffixes`` are more of them, those of reports of
-    verdicts unless ``of_verdicts`` says otherwise.
+    ``what`` is written, such as "the figures"; ``suffixes`` are those of reports of verdicts.
     """
     known = ", ".join((".json", ".html (needs the extra [report])", *suffixes))
     help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
     option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
-    return grouped(
-        "outputs", partial(Outputs, of_verdicts=bool(suffixes) if of_verdicts is None else of_verdicts), option
-    )
+    return grouped("outputs", partial(Outputs, of_verdicts=bool(suffixes)), option)
 
 
 @frozen
@@ -140,16 +137,28 @@ class Outputs:
             raise OutputError("; ".join(failed))
 
 
-def detail_options(command: Command) -> Command:
-    """How much to print: ``verbose``, ``quiet`` and ``brief``."""
-    brief = flag("--brief", help="Print short JSON, as for agents, which get it by default; -q and -v win.")
-    quiet = flag("-q", "--quiet", help="One line per gate.")
-    return flag("-v", "--verbose", help="Show the statistics, and more topics.")(quiet(brief(command)))
+@frozen
+class Detail:
+    """How much to print."""
+
+    verbose: bool = False
+    quiet: bool = False
+    brief: bool = False
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether standard output gets the short JSON: asked for, or by default where an agent reads it."""
+        return not (self.verbose or self.quiet) and (self.brief or agent_reads())
 
 
-def is_brief(*, verbose: bool, quiet: bool, brief: bool) -> bool:
-    """Whether standard output gets the short JSON: asked for, or by default where an agent reads it."""
-    return not (verbose or quiet) and (brief or agent_reads())
+#: Handed over as ``detail``.
+detail_options: Callable[[Any], Any] = grouped(
+    "detail",
+    Detail,
+    flag("-v", "--verbose", help="Show the statistics, and more topics."),
+    flag("-q", "--quiet", help="One line per gate."),
+    flag("--brief", help="Print short JSON, as for agents, which get it by default; -q and -v win."),
+)
 
 
 def ensure_apart(path: Path | None, *inputs: Path) -> None:
@@ -184,10 +193,9 @@ def terminal_width() -> int:
 
 def show(
     verdicts: Sequence[Verdict],
+    detail: Detail,
     *,
-    verbose: bool,
-    quiet: bool,
-    to_stderr: bool,
+    to_stderr: bool = False,
     gates: Sequence[KnownGate] = (),
     notes: Sequence[str] = (),
     roles: str | None = None,
@@ -196,7 +204,7 @@ def show(
     """Print the answer of several gates, the verdicts, the gates without one and ``notes``.
 
     ``roles`` says before all else what was compared with what. Without every gate there
-    is no answer; ``quiet`` leaves a line for each verdict.
+    is no answer; a quiet one leaves a line for each verdict.
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
@@ -205,9 +213,9 @@ def show(
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Screen
 
-    screen, verdicts = Screen(terminal_width(), verbose), comparisons.by_service(verdicts, gates)
+    screen, verdicts = Screen(terminal_width(), detail.verbose), comparisons.by_service(verdicts, gates)
     say = partial(click.secho, err=to_stderr)
-    if not quiet:
+    if not detail.quiet:
         if roles is not None:
             say(roles)
         if len(verdicts) > 1 and not any(gate.became == "deselected" for gate in gates):
@@ -218,7 +226,7 @@ def show(
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts)
     problems, messages = set[str | None](), set[str]()  # of the verdicts above
     for place, verdict in enumerate(verdicts):
-        if quiet:
+        if detail.quiet:
             text = f"{_systems(verdict)}: {one_line(typed(verdict), after_word=True)}"
             new = [warning for warning in verdict.first_warnings if warning.message not in messages]
             lines = [text, *(f"  warning: {said}" for said in coded(new))]
@@ -243,7 +251,7 @@ def show(
         say(line)
     for line in policy_changes:
         say(click.wrap_text(line, screen.width, "", "    "), fg="yellow")
-    if not quiet:
+    if not detail.quiet:
         notes = [clean(note, limit=MAX_NOTE) for note in (*remarks(verdicts), *notes)]
         for line in wrapped(notes, width=screen.width):
             say(line)
@@ -264,9 +272,7 @@ def present(
     verdicts: Sequence[Verdict],
     *,
     outputs: Outputs,
-    verbose: bool,
-    quiet: bool,
-    brief: bool,
+    detail: Detail,
     gates: Sequence[KnownGate] = (),
     notes: Sequence[str] = (),
     configs: Sequence[Path] = (),
@@ -281,7 +287,7 @@ def present(
     from pytest_riskguard.reports import brief as short
     from pytest_riskguard.reports.comparisons import Report
 
-    is_short = not outputs.on_stdout and is_brief(verbose=verbose, quiet=quiet, brief=brief)
+    is_short = not outputs.on_stdout and detail.is_brief
     status = status_of(verdicts)
     changes: tuple[str, ...] = ()
     if configs:
@@ -297,8 +303,7 @@ def present(
         else:
             show(
                 named,
-                verbose=verbose,
-                quiet=quiet,
+                detail,
                 to_stderr=outputs.on_stdout,
                 notes=notes,
                 roles=roles,
@@ -306,11 +311,9 @@ def present(
             )
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
         if outputs.paths:
-            from pytest_riskguard.build import report_date, this_build
-            from pytest_riskguard.reports.provenance import provenance_of
+            from pytest_riskguard.reports.provenance import dated
 
-            build = this_build(configs[0].parent if configs else Path.cwd())
-            outputs.write(report._replace(provenance=provenance_of(named, build, report_date())))
+            outputs.write(dated(report, configs[0].parent if configs else Path.cwd()))
     if github_reads():
         from pytest_riskguard.reports.ci import github
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import asked_alphas, number_type, repeated, slice_option, system_options
+from pytest_riskguard.cli.inputs import Inputs, gates_at, system_options
+from pytest_riskguard.cli.options import number_type, repeated, slice_option
 from pytest_riskguard.cli.output import Outputs, output_options
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
-    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.gates.power import Plan
 
 EFFECTS = (0.005, 0.01, 0.02, 0.05)
@@ -68,7 +69,6 @@ def power(
 
     The first run is the baseline, a file or the name of a stored one; with --baseline the only run is CANDIDATE.
     """
-    from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power import plan_of
     from pytest_riskguard.reports.power_table import dumps, section
 
@@ -82,18 +82,16 @@ def power(
     tested, first = inputs.candidates, (*inputs.candidates, *inputs.baselines)[0]
     measures = inputs.measures()
     plans: list[Plan] = []
-    for measure, baseline, part, alpha in product(
-        measures,
-        inputs.baselines,
-        inputs.slices(first, measures[0]),
-        asked_alphas(NotSignificantlyRisky.kind, inputs.alphas),
+    gates = gates_at(inputs.alphas, "power", NotSignificantlyRisky.kind, inputs.options)
+    for measure, baseline, part, asked in product(
+        measures, inputs.baselines, inputs.slices(first, measures[0]), gates
     ):
-        gate = gate_of("power", alpha=alpha, slice=part, **inputs.options)
+        gate = replace(asked, slice=part)
         of_baseline = inputs.engine.scores(baseline, measure, gate=gate)
         of_candidate = inputs.engine.scores(tested[0], measure, gate=gate) if tested else None
-        asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": inputs.engine.sources.topics}
+        known: Any = {"power": chance, "effects": effects or EFFECTS, "topics": inputs.engine.sources.topics}
         plans += [
-            plan_of(gate, of_candidate, of_baseline, correlation=correlation, **asked)
+            plan_of(gate, of_candidate, of_baseline, correlation=correlation, **known)
             for correlation in ([None] if tested else correlations or CORRELATIONS)
         ]
     return outputs.finish(section(plans), dumps(plans))

@@ -11,10 +11,10 @@ import click
 from pytest_riskguard.cli.main import ExitStatus, status_of
 from pytest_riskguard.cli.options import FILE, reader_here
 from pytest_riskguard.cli.output import (
+    Detail,
     Outputs,
     detail_options,
     ensure_apart,
-    is_brief,
     output_options,
     typed_command,
     write_text,
@@ -29,7 +29,7 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 @click.command()
 @click.argument("report", type=FILE)
 @detail_options
-def show(report: Path, *, verbose: bool, quiet: bool, brief: bool) -> int:
+def show(report: Path, detail: Detail) -> int:
     """Print the verdicts of a JSON report.
 
     The exit status is that of the verdicts, as it was when they were judged; 3 if a gate that the run knew was not
@@ -47,11 +47,11 @@ def show(report: Path, *, verbose: bool, quiet: bool, brief: bool) -> int:
     verdicts = [
         replace(one, commands=Commands(update=None, explain=explain_command(one, reader))) for one in verdicts
     ]
-    if is_brief(verbose=verbose, quiet=quiet, brief=brief):
+    if detail.is_brief:
         text = briefly(Report(verdicts, gates, policy_changes=changes), status, command=f"{typed_command()} -v")
         click.echo(text, nl=False)
         return status
-    show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes)
+    show_verdicts(verdicts, detail, gates=gates, policy_changes=changes)
     if not verdicts:
         click.echo("no gate was judged")
     return status

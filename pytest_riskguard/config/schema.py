@@ -173,7 +173,7 @@ class GateSettings(Model):
     @property
     def asked_of(self) -> tuple[tuple[str, ...], ...]:
         """The baselines of each question: all of a pool, or one of the others."""
-        named = self.baselines or (() if self.baseline is None else (self.baseline,))
+        named = self.baselines or (str(self.baseline),)
         return (named,) if KINDS[self.kind].is_pool else tuple((name,) for name in named)
 
     @property
@@ -211,9 +211,6 @@ if TYPE_CHECKING:
 else:
     _keys = {name: _key(option) for name, option in OPTIONS.items() if name not in _OWN}
     GateModel = create_model("GateModel", __base__=GateSettings, **_keys)
-
-
-_EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
 
 
 class Config(Model):
@@ -259,13 +256,13 @@ class Config(Model):
     def _makes_sense(self, info: Any) -> Self:
         """Whether gates have what the file leaves to them, and go together."""
         if info.context["require_gates"] and not self.gates:
+            example = "`gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
             raise SettingError(
-                f"expected {_EXAMPLE} (if gates are only in tests: pytest --riskguard-no-yaml)", "gates"
+                f"expected a list such as {example} (if gates are only in tests: pytest --riskguard-no-yaml)", "gates"
             )
         judging = [gate for gate in self.gates if not KINDS[gate.kind].of_rankings]
-        candidates = [one for one in (self.candidate, *(gate.candidate for gate in judging)) if one is not None]
-        is_scored = not candidates or not all(isinstance(one, DescribedScores) for one in candidates)
-        if self.collection.qrels is None and is_scored and (judging or not self.gates):
+        forms = {type(one) for one in (self.candidate, *(gate.candidate for gate in judging))} - {type(None)}
+        if self.collection.qrels is None and forms != {DescribedScores} and (judging or not self.gates):
             key = "qrels: qrels.txt" if "collection" in self.model_fields_set else "collection: {qrels: qrels.txt}"
             raise SettingError(f"expected the file of judgements, such as `{key}`", "collection")
         lines: dict[str, int] = {}

@@ -293,7 +293,10 @@ class InputFile(InputData):
         """The error to raise for one line, which it quotes; it says so if git left a pointer there."""
         if line.startswith(_LFS):
             found = "a Git LFS pointer instead of the file; run `git lfs pull`"
-        remedy = next((advice for look, advice in _MISTAKEN.items() if re.match(look, line)), None)
+        if number > 1 and self.content.endswith(line):  # without the end of the line
+            remedy: str | None = "the file may be cut off; write it again"
+        else:
+            remedy = next((advice for look, advice in _MISTAKEN.items() if re.match(look, line)), None)
         return self.refuse(number, f"expected {expected}, found {found}: {_shown(line)}", remedy)
 
     def _too_long(self, number: int, line: bytes, longest: Limit) -> FileError:

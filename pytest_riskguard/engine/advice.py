@@ -142,8 +142,9 @@ def _update(question: Question, verdict: Verdict, reader: Reader, *, accept: str
     if not isinstance(baseline, Stored) or question.pool or None in means:
         return ""
     note = "--note", f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
-    is_kept = reader.report is not None and verdict.origins is not None and verdict.origins.file is not None
-    command = reader.command("accept", reader.report, accept or baseline.name, *note) if is_kept else ""
+    command = ""
+    if verdict.origins is not None and verdict.origins.file is not None:
+        command = reader.command("accept", reader.report, accept or baseline.name, *note)
     if command or not keeps:
         return command
     run = [] if isinstance(source, LiveRun) else [reader.path(source)]

@@ -5,9 +5,10 @@ Runs are scored once and live systems queried once, however many gates are about
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
@@ -23,8 +24,8 @@ from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.gates.verdict import Verdict
 
 
-def engine_of(settings: Config, *, report: bool, keep_in: Sequence[Path] = ()) -> Engine:
-    """The engine over the collection and the store of a riskguard.yaml; ``report``, ``keep_in`` as for ``Engine``."""
+def engine_of(settings: Config, **more: Any) -> Engine:
+    """The engine over the collection and the store of a riskguard.yaml; ``more`` is what ``Engine`` takes besides."""
     collection = settings.collection
     return Engine(
         qrels=collection.given_qrels,
@@ -33,9 +34,8 @@ def engine_of(settings: Config, *, report: bool, keep_in: Sequence[Path] = ()) -
         measures=settings.all_measures,
         on_changed_inputs=settings.on_changed_inputs,
         titles=DocumentTitles(collection.documents.path, collection.documents.url),
-        report=report,
         folder=settings.path.parent,
-        keep_in=keep_in,
+        **more,
     )
 
 

@@ -40,13 +40,14 @@ from pytest_riskguard.engine.what_ifs import (
 )
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.alignment import refuse_unrelated
 from pytest_riskguard.gates.causes import cause_of
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, NoSurprise, Response
-from pytest_riskguard.gates.rankings import Rankings
-from pytest_riskguard.gates.slices import slices_of, within
+from pytest_riskguard.gates.rankings import Difference
+from pytest_riskguard.gates.slices import System, slices_of, within
 from pytest_riskguard.gates.surprise import judge_rankings
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
 from pytest_riskguard.gates.verdict import HOW_READ, Family, Inputs, JudgedFile, Verdict, incomparable, warning
@@ -165,12 +166,21 @@ class Engine:
         if isinstance(source, ScoreFile):
             judged = self.scores(source, measure).topics
         else:
-            judged = self.sources.qrels.topics if self.sources.is_judged else (*self.sources.rankings(source).lists,)
-        return tuple(self._parts(entries, judged))
-
-    def _parts(self, entries: Sequence[str], topics: Sequence[str]) -> list[str]:
+            judged = (self.sources.qrels if self.sources.is_judged else self.sources.rankings(source)).topics
         with _about_slices():
-            return [part for entry in entries for part in slices_of(entry, topics, self._tags_for(entry))]
+            return tuple(part for entry in entries for part in slices_of(entry, judged, self._tags_for(entry)))
+
+    def difference(self, part: str | None, baseline: Source, candidate: Source) -> Difference:
+        """What changed in the rankings, of a slice if one is named; of a live system where it was asked.
+
+        Raises like ``slices``, and ``DataError`` if a system is bad or missing, or they have no topic in common.
+        """
+        systems = [self.sources.rankings(source) for source in (baseline, candidate)]
+        if self.sources.is_judged and any(isinstance(source, LiveRun) for source in (baseline, candidate)):
+            systems = [one.only({*self.sources.qrels.topics}.__contains__) for one in systems]
+        before, after = self._within(part, systems)
+        refuse_unrelated(before, after)
+        return Difference(before, after)
 
     # ---- from a question to its comparison
 
@@ -201,11 +211,14 @@ class Engine:
 
     def _restricted(self, gate: Gate, systems: Sequence[Scored]) -> Sequence[Scored]:
         """The scores on the topics that the gate is about: whatever follows sees no others."""
-        if gate.slice is None:
-            return systems
-        with _about_slices():
-            parts = within(_scores(systems), gate.slice, self._tags_for(gate.slice))
+        parts = self._within(gate.slice, _scores(systems))
         return [replace(scored, scores=scores) for scored, scores in zip(systems, parts, strict=True)]
+
+    def _within(self, part: str | None, systems: Sequence[System]) -> list[System]:
+        if part is None:
+            return list(systems)
+        with _about_slices():
+            return within(systems, part, self._tags_for(part))
 
     def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
         if self.sources.topics is None:
@@ -225,14 +238,15 @@ class Engine:
             if isinstance(asked, DataError):
                 raise asked
             if asked is None:
-                verdict = worded(self._of_rankings(question))
+                verdict = self._of_rankings(question)
             else:
-                verdict = worded(self._with_documents(self._sure(asked, family), asked))
+                verdict = self._with_documents(self._sure(asked, family), asked)
+            verdict = worded(verdict)
         except DataError as error:
             verdict = incomparable(
                 question.gate,
                 error,
-                measure=None if asked is None else asked_measure(question.measure, *question.sources),
+                measure=asked_measure(question.measure, *question.sources),
                 candidate=label(question.candidate),
                 baselines=tuple(map(label, question.baselines)),
                 inputs=Inputs(baselines=dict.fromkeys(map(label, question.baselines))),
@@ -259,29 +273,12 @@ class Engine:
         return JudgedFile(name, digest, path, scores=isinstance(source, ScoreFile), **how)
 
     def _of_rankings(self, question: Question) -> Verdict:
-        """The verdict on what changed in the rankings; of a live system those of the topics that it was asked."""
+        """The verdict on what changed in the rankings."""
         gate, store = question.gate, self.sources.store
         assert isinstance(gate, NoSurprise)
         question.refuse_without_answer(None if store is None else store.root)
-        candidate, baseline = map(self.sources.rankings, question.sources)
-        among = self.topics_in([gate.slice] if gate.slice else (), candidate, baseline)
-        if self.sources.is_judged and any(isinstance(source, LiveRun) for source in question.sources):
-            among = among & {*self.sources.qrels.topics}
-        verdict = judge_rankings(gate, candidate, baseline, among=among)
-        if verdict.documents is None:
-            return verdict
-        shown = {row.document for topic in verdict.documents.topics for row in topic.documents}
-        titles, urls = self._titles.of(shown)
-        return replace(verdict, documents=replace(verdict.documents, titles=titles, urls=urls))
-
-    def topics_in(self, entries: Sequence[str], *systems: Rankings) -> set[str]:
-        """The topics that systems answer, in slices as ``slices`` takes them; without any all."""
-        known = set[str]().union(*(system.lists for system in systems))
-        parts = {*self._parts(entries, sorted(known))}
-        if not entries or self.sources.topics is None:
-            return known
-        tags = self.sources.topics.tags
-        return {one for one in known if parts.intersection(map("=".join, tags.get(one, {}).items()))}
+        difference = self.difference(gate.slice, question.baseline, question.candidate)
+        return judge_rankings(gate, difference, self._titles)
 
     def _sure(self, asked: Asked, family: Family | None) -> Verdict:
         """The verdict with what it rests on; ``DataError`` where it would be another without that."""

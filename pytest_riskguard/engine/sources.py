@@ -185,7 +185,7 @@ class ScoreCache:
         if isinstance(source, RunFile):
             return read_run(source.file, self.queries)
         if isinstance(source, LiveRun):
-            return self._memoised(source, source.retrieve)
+            return self.once("answers", source, source.retrieve)
         return keyed(InputData(label(source), reason="bad_run"), source, self.queries)
 
     def rankings(self, source: Source) -> Rankings:
@@ -310,9 +310,7 @@ class ScoreCache:
 
     def once(self, what: str, source: Ranked | ScoreFile | Stored | None, work: Callable[[], Result]) -> Result:
         """What ``work`` returns or raises, once until the source, or the collection, is written anew."""
-        return self._memoised(self._key(what, source), work)
-
-    def _memoised(self, key: Hashable, work: Callable[[], Result]) -> Result:
+        key = self._key(what, source)
         if key not in self._results:
             try:
                 self._results[key] = work()

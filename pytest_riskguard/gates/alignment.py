@@ -14,6 +14,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import counted, listed, named
 
@@ -141,9 +142,7 @@ def on_one_list(
                 reason="inputs_changed",
                 remedy="score both with the same file",
             )
-        if first.topics != other.topics and {*first.topics}.isdisjoint(other.topics):
-            such = [f"{s.name} ({counted(len(s.topics), 'topic')}, such as {s.topics[0]!r})" for s in (first, other)]
-            raise DataError(f"{' and '.join(such)} have no topic in common", reason="no_common_topic")
+        refuse_unrelated(first, other)
     lacking: list[tuple[str, ...]] = [()] * len(systems)
     if any(other.topics != first.topics for other in others):
         topics = tuple(sorted(set().union(*(system.topics for system in systems))))
@@ -158,6 +157,13 @@ def on_one_list(
         systems = spread
     missing = [tuple(sorted({*system.unanswered, *gaps})) for system, gaps in zip(systems, lacking, strict=True)]
     return tuple(systems), tuple(missing)
+
+
+def refuse_unrelated(first: TopicScores | Rankings, other: TopicScores | Rankings) -> None:
+    """``DataError`` (``no_common_topic``) if two systems have none."""
+    if {*first.topics}.isdisjoint(other.topics):
+        such = [f"{one.name} (topics: {listed(one.topics, most=1) or 'none'})" for one in (first, other)]
+        raise DataError(f"{' and '.join(such)} have no topic in common", reason="no_common_topic")
 
 
 def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataError:

@@ -1,12 +1,11 @@
 """Mistakes that look like a loss: a run that is cut off, too few results a query, rankings upside down.
 
-Each function says whether the figures of two systems show its mistake; none of them decides a verdict.
-Ids of another collection are refused before anything is scored (``data.id_checks``).
+None of them decides a verdict. Ids of another collection are refused before anything is scored (``data.id_checks``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -26,53 +25,40 @@ FEW_RESULTS = 0.9
 RESTORED = 0.75
 
 
-def is_cut_off(missing: int, count: int) -> bool:
-    """Whether so many queries of all have no result that the run may have ended early."""
-    return missing >= MUCH_MISSING * count
-
-
 def wanted_results(candidate: IntArray, baseline: IntArray, cutoff: int | None) -> int | None:
     """How many results a query should have, where the candidate never has as many and the baseline usually has.
 
     The arrays say how many results each query has, ``cutoff`` how many count, None for all.
     """
-    usual = int(np.median(baseline)) if baseline.size else 0
+    usual = int(np.median(baseline))
     wanted = min(usual, cutoff or usual)
-    return wanted if int(candidate.max(initial=0)) <= FEW_RESULTS * wanted else None
-
-
-def is_upside_down(*, baseline: float, candidate: float, reverse: float) -> bool:
-    """Whether the means say that rankings from last to first are about as good as the baseline's."""
-    return reverse - candidate >= RESTORED * (baseline - candidate) > 0
+    return wanted if candidate.max() <= FEW_RESULTS * wanted else None
 
 
 def cause_of(verdict: Verdict, labels: Labels | None) -> VerdictWarning | None:
     """The likeliest mistake behind a verdict that does not pass; ``labels`` are None where there are no runs."""
-    return next(_causes(verdict, labels), None)
-
-
-def _causes(verdict: Verdict, labels: Labels | None) -> Iterator[VerdictWarning]:
     topics = verdict.topics
     missing = len(topics.missing_in_candidate) + topics.left_out.get("missing_in_candidate", 0)
-    if topics.count and is_cut_off(missing, topics.count):
-        yield warning("suspicious_run", about="cut_off", missing=missing, count=topics.count)
+    if missing >= MUCH_MISSING * topics.count:
+        return warning("suspicious_run", about="cut_off", missing=missing, count=topics.count)
     if labels is None:
-        return
-    ours, theirs = (run.run for run in labels.runs)
+        return None
+    ours, theirs = (run.run.retrieved for run in labels.runs)
     candidate, baseline = (float(np.mean(scores.values)) for scores in labels.scores)
     reverse = _reverse(labels)
-    if reverse is not None and is_upside_down(baseline=baseline, candidate=candidate, reverse=reverse):
-        yield warning("suspicious_run", about="upside_down", mean=candidate, reverse=reverse)
-    if (wanted := wanted_results(ours.retrieved, theirs.retrieved, cutoff_of(labels.measure))) is not None:
-        most = counted(int(ours.retrieved.max(initial=0)), "result")
-        yield warning("suspicious_run", about="few_results", most=most, wanted=wanted)
+    if reverse - candidate >= RESTORED * (baseline - candidate) > 0:
+        return warning("suspicious_run", about="upside_down", mean=candidate, reverse=reverse)
+    if (wanted := wanted_results(ours, theirs, cutoff_of(labels.measure))) is not None:
+        most = counted(int(ours.max()), "result")
+        return warning("suspicious_run", about="few_results", most=most, wanted=wanted)
+    return None
 
 
-def _reverse(labels: Labels) -> float | None:
-    """The candidate's mean if its rankings were read from last to first; None for measures without a kernel."""
+def _reverse(labels: Labels) -> float:
+    """The candidate's mean if its rankings were read from last to first; NaN for measures without a kernel."""
     run, qrels = labels.runs[0], labels.runs[0].qrels
     if not has_kernel(labels.measure):
-        return None
+        return math.nan
     rows = run.run.judged_rows(run.order, qrels)
     turned = np.where(rows.rank > 0, rows.retrieved[rows.topic] + 1 - rows.rank, 0)
     scores = kernel_of(labels.measure, qrels.rules).scores(replace(rows, rank=turned))

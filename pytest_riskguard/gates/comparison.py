@@ -18,7 +18,7 @@ from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.ruling import Ruling, limit_of, witnesses
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference.intervals import Interval, critical_value
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 
@@ -170,7 +170,9 @@ class Comparison:
     @property
     def order(self) -> npt.NDArray[np.intp]:
         """Topics in the order in which leaving them out brings the gate nearer to a pass."""
-        order = stable_order(np.round(self.parts, 12))  # equal losses go by topic, whatever their rounding
+        order = np.argsort(
+            np.round(self.parts, 12), kind="stable"
+        )  # equal losses go by topic, whatever their rounding
         if self.gate.side != "both":
             return order
         # of those left the lowest while their sum is below 0, else the highest

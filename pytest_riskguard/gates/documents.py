@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
@@ -40,11 +41,18 @@ def documents(labels: Labels, responsible: Sequence[str], titles: DocumentTitles
     for topic in topics.keys() - labels.documents.keys():
         labels.documents[topic] = _of_topic(labels, topic, depth)
     found = tuple(labels.documents[topic] for topic in topics)
-    shown = {row.document for topic in found for row in topic.documents if row.best_rank <= depth}
-    names, urls = titles.of(shown, lambda: set().union(*(run.first(depth) for run in labels.runs)), labels.rules)
+    return titled(
+        Documents(depth, found), titles, lambda: set().union(*(run.first(depth) for run in labels.runs)), labels.rules
+    )
+
+
+def titled(found: Documents, titles: DocumentTitles, *known: Any) -> Documents:
+    """The documents with their titles and addresses; what else is ``known`` of them is as ``titles`` takes it."""
+    shown = {row.document for topic in found.topics for row in topic.documents if row.best_rank <= found.depth}
+    names, urls = titles.of(shown, *known)
     if (address := titles.address) is not None:
         urls |= {one: address.replace("{id}", quote(one, safe="")) for one in shown - urls.keys()}
-    return Documents(depth, found, names, urls)
+    return replace(found, titles=names, urls=urls)
 
 
 def _largest_wins(labels: Labels) -> list[str]:
@@ -75,8 +83,12 @@ def _of_topic(labels: Labels, topic: str, depth: int) -> TopicDocuments:
         )
         for document in first | effects.keys()
     ]
-    rows.sort(key=lambda row: (row.best_rank, row.baseline_rank or math.inf, row.document))
-    return TopicDocuments(topic, exact, tuple(rows))
+    return TopicDocuments(topic, exact, in_order(rows))
+
+
+def in_order(rows: Iterable[RankedDocument]) -> tuple[RankedDocument, ...]:
+    """Those that anybody has first before others."""
+    return tuple(sorted(rows, key=lambda row: (row.best_rank, row.baseline_rank or math.inf, row.document)))
 
 
 def _as_sum(labels: Labels, topic: str, grades: Mapping[str, float], ranks: Ranks) -> dict[str, float] | None:

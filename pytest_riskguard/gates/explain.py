@@ -28,7 +28,7 @@ from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk import counts, georisk, zrisk
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, IntArray, exact_sum, first_in_order, stable_order
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, IntArray, exact_sum
 
 #: Alphas at which curves have points, besides the gate's own: those of the literature are among them.
 ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
@@ -161,7 +161,7 @@ def responsible(comparison: Comparison) -> tuple[tuple[ResponsibleTopic, ...], i
     pair, sense = comparison.pair, comparison.pair.ruling.sense
     moved, harm = sense * pair.differences, sense * comparison.parts
     places = np.flatnonzero(moved < -ROUNDING_ERROR)
-    places = places[stable_order(np.round(harm[places], 12))]
+    places = places[np.argsort(np.round(harm[places], 12), kind="stable")]
     total, more = exact_sum(np.minimum(harm[places], 0.0)), max(places.size - MAX_LISTED, 0)
     if more:
         preferred = np.isin(places, [*pair.collapsed, int(np.argmin(moved))])
@@ -202,9 +202,8 @@ def exhibits(comparison: Comparison) -> Exhibits:
     """
     places, tags = np.arange(comparison.n), comparison.pair.aligned.about.tags
     if places.size > 2 * MAX_LISTED:
-        parts = np.round(comparison.parts, 12)
-        highest = places.size - 1 - first_in_order(-parts[::-1], MAX_LISTED)
-        places = np.sort(np.concatenate([first_in_order(parts, MAX_LISTED), highest]))
+        order = np.argsort(np.round(comparison.parts, 12), kind="stable")
+        places = np.sort(np.append(order[:MAX_LISTED], order[-MAX_LISTED:]))
     shown = (tags.get(comparison.topics[place], {}) for place in (places.tolist() if tags else ()))
     columns = _columns(comparison, places, sorted({tag for of_topic in shown for tag in of_topic}))
     alphas, curves = _curves(comparison)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from pytest_riskguard.frozen import frozen
@@ -75,11 +74,17 @@ def parse_slice(text: str) -> tuple[str, str | None]:
     return tag, value or None
 
 
-def _single_slice(text: str) -> str:
+def single_slice(text: str) -> tuple[str, str]:
+    """Tag and value of ``TAG=VALUE``; ``ValueError`` for anything else."""
     tag, value = parse_slice(text)
     if value is None:
         raise ValueError(f"expected TAG=VALUE, found {text!r}")
-    return f"{tag}={value}"
+    return tag, value
+
+
+def _number_of(allowed: float, whole: int) -> int:
+    """How many a share of a whole, or a number, allows."""
+    return int(allowed) if allowed >= 1 else math.floor(allowed * whole + ROUNDED)
 
 
 K = TypeVar("K", bound="Gate")
@@ -152,7 +157,7 @@ class Gate(EveryOption):
     )
     slice: str | None = option(
         None,
-        Text("TAG=VALUE", optional=True, parse=_single_slice),
+        Text("TAG=VALUE", optional=True, parse=lambda text: "=".join(single_slice(text))),
         "Judge only the topics with this tag.",
         in_assertions=False,
     )
@@ -370,9 +375,7 @@ class NoTopicCollapse(Gate):
 
     def most(self, topics: int) -> int:
         """How many of so many topics may lose more than ``max_loss`` or ``max_share``."""
-        if self.allowed >= 1:
-            return int(self.allowed)
-        return math.floor(self.allowed * topics + ROUNDED) if topics >= MIN_SHARED_TOPICS else 0
+        return _number_of(self.allowed, topics) if self.allowed >= 1 or topics >= MIN_SHARED_TOPICS else 0
 
 
 @frozen
@@ -388,10 +391,10 @@ class NoSurprise(Gate):
     of_rankings = True
 
     # what a difference of scores is asked with has no meaning here
-    alpha: float = field(default=0.0, kw_only=True)
-    level: float = field(default=0.95, kw_only=True)
-    tradeoff: Tradeoff = field(default="linear", kw_only=True)
-    missing: Missing = field(default="zero", kw_only=True)
+    alpha: float = 0.0
+    level: float = 0.95
+    tradeoff: Tradeoff = "linear"
+    missing: Missing = "zero"
     max_empty: float | None = option(
         0, _MOST, "How many queries that had results may have none; none for no limit, as for the next two."
     )
@@ -414,11 +417,10 @@ class NoSurprise(Gate):
 
     def most(self, limit: str, queries: int) -> int | None:
         """How many of so many queries may be beyond a limit, by the name of its option; None if there is none."""
+        most = getattr(self, limit)
         if limit == "min_overlap":
-            most = self.allowed if self.min_overlap else None
-        else:
-            most = getattr(self, limit)
-        return None if most is None else int(most if most >= 1 else math.floor(most * queries + ROUNDED))
+            most = self.allowed if most else None
+        return None if most is None else _number_of(most, queries)
 
 
 #: Every kind, by the word that YAML, command line and reports use.

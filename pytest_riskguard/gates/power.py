@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,20 +43,16 @@ def power_of_verdict(ruling: Ruling) -> Power:
     return Power(topics_for_tolerance=_in_topics(basis.units_to_show, ruling.evidence))
 
 
-class _Churn(NamedTuple):
-    """Mean and standard deviation of trade-off scores where a win and a loss of each size are equally likely."""
+def _churn(alpha: float, *, mean_size: float, mean_square: float) -> tuple[float, float]:
+    """Mean and standard deviation of trade-off scores where a win and a loss of each size are equally likely.
 
-    urisk: float
-    deviation: float
-
-
-def _churn(alpha: float, *, mean_size: float, mean_square: float) -> _Churn:
-    """E x = -(alpha/2) E|d| and E x^2 = (1 + (1 + alpha)^2)/2 E d^2."""
+    E x = -(alpha/2) E|d| and E x^2 = (1 + (1 + alpha)^2)/2 E d^2.
+    """
     urisk = -alpha / 2 * mean_size
-    return _Churn(urisk, math.sqrt((1 + (1 + alpha) ** 2) / 2 * mean_square - urisk**2))
+    return urisk, math.sqrt((1 + (1 + alpha) ** 2) / 2 * mean_square - urisk**2)
 
 
-def _churn_of(d: FloatArray, alpha: float) -> _Churn:
+def _churn_of(d: FloatArray, alpha: float) -> tuple[float, float]:
     return _churn(alpha, mean_size=mean(np.abs(d)), mean_square=mean(d**2))
 
 
@@ -69,7 +65,7 @@ class Basis:
     scores over topics, or clusters, divisor n - 1.
     """
 
-    def __init__(self, ruling: Ruling, *, power: float = POWER, assumed: _Churn | None = None) -> None:
+    def __init__(self, ruling: Ruling, *, power: float = POWER, assumed: tuple[float, float] | None = None) -> None:
         self.ruling, self.gate, self.alpha, self.assumed = ruling, ruling.gate, ruling.alpha, assumed
         self.evidence, self.n = ruling.evidence, ruling.evidence.units
         self.asked: dict[str, Any] = {"level": ruling.gate.level, "power": power}
@@ -124,7 +120,7 @@ class Basis:
         balanced = Ruling(self.gate, replace(evidence, differences=np.abs(d) * signs))
         return power_of(
             self.churn - self.gate.tolerance,
-            (self.assumed or _churn_of(d, self.alpha)).deviation,
+            (self.assumed or _churn_of(d, self.alpha))[1],
             self.n,
             level=self.gate.level,
             critical=balanced.critical(side="upper"),
@@ -153,8 +149,7 @@ class Basis:
 
     def _units(self, distance: float, side: str) -> int | None:
         critical = self.ruling.critical(side=side)
-        n = None if critical is None else self.n
-        return topics_needed(self.deviation, distance, critical=critical, n=n, **self.asked)
+        return topics_needed(self.deviation, distance, critical=critical, n=self.n, **self.asked)
 
 
 def _in_topics(units: int | None, evidence: Evidence, *, least: int = 0) -> int | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
-from math import fsum, log2
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from math import log2
+from statistics import fmean
 
 from pytest_riskguard.frozen import frozen
 
@@ -20,9 +22,13 @@ MOST = 0.9
 MAX_TO_JUDGE = 50
 #: What can happen to a query, beside other results.
 EMPTY, NEW, SHORTER, OTHER_FIRST = "empty", "new", "shorter", "other first result"
-
-#: Documents of each topic, best first.
-Lists = Mapping[str, tuple[str, ...]]
+#: What of a query each limit of ``no_surprise`` counts.
+LIMITED = {
+    "max_empty": EMPTY,
+    "max_shorter": SHORTER,
+    "max_changed_first": OTHER_FIRST,
+    "min_overlap": "other top 10",
+}
 
 
 @frozen
@@ -31,8 +37,17 @@ class Rankings:
 
     name: str
     digest: str | None
-    lists: Lists
-    queries: Mapping[str, str] = field(default_factory=dict)
+    lists: Mapping[str, tuple[str, ...]]
+    queries: Mapping[str, str]
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Those that it answers."""
+        return (*self.lists,)
+
+    def only(self, keep: Callable[[str], bool]) -> Rankings:
+        """The rankings of some topics."""
+        return replace(self, lists={topic: self.lists[topic] for topic in filter(keep, self.lists)})
 
 
 @frozen
@@ -49,11 +64,6 @@ class Change:
     overlap: float
     rbo: float
     what: tuple[str, ...]
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether anything differs."""
-        return self.before != self.after
 
 
 def change(topic: str, before: tuple[str, ...], after: tuple[str, ...]) -> Change:
@@ -72,51 +82,68 @@ def change(topic: str, before: tuple[str, ...], after: tuple[str, ...]) -> Chang
     ranks = range(1, max(len(before), len(after)) + 1)
     shared = [len({*before[:rank]} & {*after[:rank]}) / rank for rank in ranks]
     weights = [PATIENCE**rank for rank in ranks]
-    rbo = fsum(weight * share for weight, share in zip(weights, shared, strict=True)) / fsum(weights)
-    both = {SHORTER: len(after) < len(before), OTHER_FIRST: before[:1] != after[:1]}
-    what = {EMPTY: not after, NEW: not before} if not (before and after) else both
-    return Change(topic, before, after, shared[-1], rbo, tuple(word for word, holds in what.items() if holds))
+    rbo = fmean(shared, weights)
+    if not (before and after):
+        what = [EMPTY if before else NEW]
+    else:
+        what = [SHORTER] * (len(after) < len(before)) + [OTHER_FIRST] * (before[0] != after[0])
+    return Change(topic, before, after, shared[-1], rbo, tuple(what))
 
 
-def changes(before: Lists, after: Lists, among: Collection[str] | None = None) -> list[Change]:
-    """The change of every query that either side answers, those that moved most first; ``among`` some topics only."""
-    topics = before.keys() | after.keys()
-    topics = topics if among is None else topics & {*among}
-    every = [change(topic, before.get(topic, ()), after.get(topic, ())) for topic in topics]
-    return sorted(every, key=lambda one: (round(one.rbo, 12), one.topic))
+@frozen
+class Difference:
+    """What changed from one system's rankings to another's, which have topics in common."""
 
+    before: Rankings
+    after: Rankings
 
-def to_judge(changed: Sequence[Change], most: int = MAX_TO_JUDGE) -> list[tuple[str, str]]:
-    """Pairs of topic and document to judge first: those that moved most, by nDCG's discount, over all queries.
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The change of every query that either side answers, those that moved most first."""
+        before, after = self.before.lists, self.after.lists
+        every = [change(topic, before.get(topic, ()), after.get(topic, ())) for topic in before.keys() | after.keys()]
+        return sorted(every, key=lambda one: (round(one.rbo, 12), one.topic))
 
-    New and lost first results come first, so that few judgements already tell something of many queries.
-    """
-    pairs = []
-    for place, one in enumerate(changed):
-        old, new = ({name: 1 / log2(rank) for rank, name in enumerate(side, 2)} for side in (one.before, one.after))
-        moves = {name: abs(new.get(name, 0.0) - old.get(name, 0.0)) for name in old | new}
-        pairs += [(-move, place, name) for name, move in moves.items() if move]
-    return [(changed[place].topic, name) for _, place, name in sorted(pairs)[:most]]
+    @cached_property
+    def changed(self) -> list[Change]:
+        """Those that differ in anything."""
+        return [one for one in self.changes if one.before != one.after]
 
+    @cached_property
+    def queries(self) -> Mapping[str, str]:
+        """The texts of queries, as far as they are known."""
+        return {**self.before.queries, **self.after.queries}
 
-def cause(before: Lists, after: Lists) -> str:
-    """What is likely wrong where nearly all rankings changed alike; empty where nothing points to a mistake."""
-    pairs = [(before[topic], after[topic]) for topic in sorted(before.keys() & after.keys())[:LOOKED_AT]]
-    if not pairs:
+    @cached_property
+    def cause(self) -> str:
+        """What is likely wrong where nearly all rankings changed alike; empty where nothing points to a mistake."""
+        before, after = self.before.lists, self.after.lists
+        pairs = [(before[topic], after[topic]) for topic in sorted(before.keys() & after.keys())[:LOOKED_AT]]
+        places = [[new.index(name) for name in old if name in new] for old, new in pairs]
+        if sum(not one for one in places) >= MOST * len(pairs):
+            return (
+                f"nearly no query has a document in both, whose first ones are {pairs[0][0][0]!r:.60} and "
+                f"{pairs[0][1][0]!r:.60}: they may be ids of another collection, or written in another way"
+            )
+        turned = [one == sorted(one, reverse=True) for one in places if len(one) > 2]
+        if turned and sum(turned) >= MOST * len(turned):
+            return "the order of nearly every ranking is reversed: distances, or ranks, may be written as scores"
+        longest = max(len(other) for _, other in pairs)
+        cut = sum(len(other) == longest < len(one) for one, other in pairs)
+        if longest < DEPTH and cut >= MOST * len(pairs):
+            return f"nearly all rankings of the candidate end at rank {longest}: its run may be cut at k = {longest}"
         return ""
-    if sum({*one}.isdisjoint(other) for one, other in pairs) >= MOST * len(pairs):
-        return (
-            f"nearly no query has a document in both, whose first ones are {pairs[0][0][0]!r:.60} and "
-            f"{pairs[0][1][0]!r:.60}: they may be ids of another collection, or written in another way"
-        )
-    turned = list[bool]()
-    for one, other in pairs:
-        both = {*one} & {*other}
-        old, new = ([name for name in side if name in both] for side in (one, other))
-        turned += [old[::-1] == new] * (len(both) > 2)
-    if turned and sum(turned) >= MOST * len(turned):
-        return "the order of nearly every ranking is reversed: distances, or ranks, may be written as scores"
-    longest = max(len(other) for _, other in pairs)
-    if longest < DEPTH and sum(len(other) == longest < len(one) for one, other in pairs) >= MOST * len(pairs):
-        return f"nearly every ranking of the candidate ends at rank {longest}: its run may be cut at k = {longest}"
-    return ""
+
+    @cached_property
+    def to_judge(self) -> list[tuple[str, str]]:
+        """At most ``MAX_TO_JUDGE`` pairs of topic and document: those that moved most, by nDCG's discount.
+
+        New and lost first results come first, so that few judgements already tell something of many queries.
+        """
+        pairs = []
+        for place, one in enumerate(self.changed):
+            sides = one.before, one.after
+            old, new = ({name: 1 / log2(rank) for rank, name in enumerate(side, 2)} for side in sides)
+            moves = {name: abs(new.get(name, 0.0) - old.get(name, 0.0)) for name in old | new}
+            pairs += [(-move, place, one.topic, name) for name, move in moves.items() if move]
+        return [(topic, name) for *_, topic, name in sorted(pairs)[:MAX_TO_JUDGE]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.families import adjusted_by_draws
 from pytest_riskguard.gates.findings import Slice
-from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
+from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice, single_slice
+from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.families import holm
 from pytest_riskguard.risk import counts
@@ -23,6 +25,8 @@ from pytest_riskguard.text import clean, did_you_mean, listed
 
 Tags = Mapping[str, Mapping[str, str]]
 """Topic to tag to value."""
+
+System = TypeVar("System", TopicScores, Rankings)
 
 _MAX_SHOWN = 12
 #: A tag with more values than this is a text for each topic, such as a URL, a date or a note.
@@ -34,12 +38,12 @@ TOPICS_PER_VALUE = 2
 # ---- gates about a slice
 
 
-def within(systems: Sequence[TopicScores], asked: str, tags: Tags) -> list[TopicScores]:
+def within(systems: Sequence[System], asked: str, tags: Tags) -> list[System]:
     """All systems on the topics of a slice ``TAG=VALUE``; what is said of other topics is left out as well.
 
     ``DataError`` (``no_common_topic``) if one has no topic of it, ``ValueError`` if none has.
     """
-    tag, value = parse_slice(asked)
+    tag, value = single_slice(asked)
     inside = {topic for topic, of_topic in tags.items() if of_topic.get(tag) == value}
     for scores in systems:
         if inside.isdisjoint(scores.topics):

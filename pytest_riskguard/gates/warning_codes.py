@@ -77,7 +77,7 @@ WARNINGS: Mapping[str, str] = {
     ),
     "no_variation": "No topic changed, or all changed by the same amount.",
     "methods_disagree": "Student-t says the opposite of the gate's own method.",
-    "missing_topics": ("Topics that are judged and not answered, or answered and not judged."),
+    "missing_topics": "Topics that are judged and not answered, or answered and not judged.",
     "free_wins": (
         "A baseline did not answer topics that the candidate answered, which somebody accepted; or far fewer of its "
         "first documents are judged than of the candidate's, as where some ids are wrong."

@@ -77,7 +77,7 @@ def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
             cannot_fail=powerless,
         )
     if evidence.units < FEW_TOPICS:
-        yield warning("few_topics", enough=FEW_TOPICS)
+        yield warning("few_topics")
     if comparison.identical:
         return
     passes = comparison.alone[0] == "pass"

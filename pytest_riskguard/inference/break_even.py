@@ -52,8 +52,7 @@ def break_even(gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike,
     ValueError
         Shapes that differ, a value that is not finite or not above 0, ``lost`` that is not bool, ``tolerated < 0``.
     """
-    _, sizes, chances, which = _checked(gains, losses, lost, tolerated)
-    return _p_value(sizes, chances, which)
+    return _p_value(*_checked(gains, losses, lost, tolerated))
 
 
 def break_even_above(gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float) -> float:
@@ -61,7 +60,7 @@ def break_even_above(gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.Arra
 
     Parameters, result and errors are those of ``break_even``; the observed URisk counts on both sides.
     """
-    _, sizes, chances, which = _checked(gains, losses, lost, tolerated)
+    sizes, chances, which = _checked(gains, losses, lost, tolerated)
     # the sum over wins must be as high as the observed one: the same law with wins and losses exchanged
     able = chances < 1
     impossible = exact_sum(sizes[~which & ~able])  # wins of topics that always lose
@@ -75,17 +74,17 @@ def break_even_quantile(gains: npt.ArrayLike, losses: npt.ArrayLike, p_value: fl
     a loss. Parameters and errors are those of ``break_even``.
     """
     everything = np.full(np.size(gains), True)
-    won_sizes, sizes, chances, _ = _checked(gains, losses, everything, tolerated)
-    bets = _Bets(sizes, chances, everything)
+    bets = _Bets(*_checked(gains, losses, everything, tolerated))
     if bets.law.reaching(bets.observed) > p_value:
         return -math.inf
-    return exact_sum(won_sizes) - bets.sure + float(bets.law.mirrored.steps.quantiles(p_value))
+    most = exact_sum(np.asarray(gains, dtype=np.float64)) - bets.sure
+    return most + float(bets.law.mirrored.steps.quantiles(p_value))
 
 
 def _checked(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, tolerated: float
-) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
-    """Gains, sizes of bets, their chances of loss, and which are lost, or ValueError."""
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Sizes of bets, their chances of loss, and which are lost, or ValueError."""
     which = np.asarray(lost)
     if which.dtype != np.bool_ and which.size:
         raise ValueError(f"lost must be an array of bool, got one of {which.dtype}")
@@ -100,7 +99,7 @@ def _checked(
     if not (math.isfinite(tolerated) and tolerated >= 0):
         raise ValueError(f"tolerated must be finite and at least 0, got {tolerated!r}")
     moved = sizes[0] + sizes[1]
-    return sizes[0], moved, chances_of_loss(sizes[0], moved, tolerated), which.astype(np.bool_)
+    return moved, chances_of_loss(sizes[0], moved, tolerated), which.astype(np.bool_)
 
 
 def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:

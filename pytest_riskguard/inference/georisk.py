@@ -31,7 +31,6 @@ from pytest_riskguard.inference.intervals import Interval, adjusted_score
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum, mean
 
-METHODS = ("student_t", "percentile", "bca")
 #: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
 STEPS = 2**53
 #: A probability this close below a level has reached it.

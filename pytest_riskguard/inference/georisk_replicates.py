@@ -67,17 +67,12 @@ def rows_per_chunk(n: int) -> int:
     return max(1, min(MAX_ROWS, CHUNK_CELLS // n))
 
 
-def _edges(mean: float) -> npt.NDArray[np.uint16]:
-    """Cumulated Poisson probabilities below 1, in units of 2^-16."""
-    counts = np.arange(MAX_COUNT)
-    below = np.cumsum(np.exp(-mean) * mean**counts / np.array([math.factorial(count) for count in counts]))
-    edges = np.rint(2.0**16 * below)
-    return np.asarray(edges[edges < 2**16].astype(np.uint16))
-
-
 def _poisson_counts(halves: npt.NDArray[np.uint16], *, mean: float) -> Counts:
     """A Poisson count from each 16 random bits: how many of the cumulated probabilities they reach."""
-    edges, counts = _edges(mean), np.zeros(halves.shape, dtype=np.uint8)
+    below = np.cumsum([np.exp(-mean) * mean**count / math.factorial(count) for count in range(MAX_COUNT)])
+    edges = np.rint(2.0**16 * below)
+    edges = edges[edges < 2**16].astype(np.uint16)
+    counts = np.zeros(halves.shape, dtype=np.uint8)
     step = max(1, BLOCK // halves.shape[1])
     for start in range(0, halves.shape[0], step):
         for edge in edges:

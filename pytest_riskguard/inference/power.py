@@ -126,7 +126,7 @@ def topics_needed(
     level: float,
     power: float = 0.8,
     critical: float | None = None,
-    n: int | None = None,
+    n: int = 0,
 ) -> int | None:
     """The fewest topics with which a loss of this size would be found; None where a trillion are not enough.
 
@@ -139,12 +139,12 @@ def topics_needed(
     effect : float
         The loss, beyond what the gate tolerates, in units of the measure; None is returned where it is not above 0.
     critical, n : float and int, optional
-        What was observed with n topics; give both or neither. The critical value's excess over Student's comes from
-        the skewness of a mean, and is assumed to shrink like it, as ``1/sqrt(topics)``.
+        What was observed with n topics, which counts only together. The critical value's excess over Student's comes
+        from the skewness of a mean, and is assumed to shrink like it, as ``1/sqrt(topics)``.
     """
     if not effect > 0:
         return None
-    excess = 0.0 if critical is None or n is None else _excess(critical, n, level)
+    excess = 0.0 if critical is None else _excess(critical, n, level)
 
     def enough(topics: int) -> bool:
         at_size = critical_value(topics, level=level) + excess / math.sqrt(topics)

@@ -72,8 +72,8 @@ class Sample:
     @cached_property
     def distinct(self) -> tuple[FloatArray, FloatArray]:
         """The distinct values of x, ascending, and how often each occurs."""
-        starts = np.append(0, np.flatnonzero(self.x[1:] != self.x[:-1]) + 1)
-        return self.x[starts], np.diff(np.append(starts, self.n)).astype(np.float64)
+        values, counts = np.unique(self.x, return_counts=True)
+        return values, counts.astype(np.float64)
 
     @cached_property
     def mode(self) -> float:

@@ -44,8 +44,8 @@ MAX_TOPICS, MAX_SINGLE = 4096, 256
 MAX_LOG = 700.0
 #: Probabilities this close are the same, and statistics, as a share of their size where that exceeds 1.
 REACHED, SAME_STATISTIC = 1e-13, 1e-9
-#: The last laws are kept, for samples with at most this many topics.
-MAX_KEPT, MAX_KEPT_TOPICS = 4, 10_000
+#: So many of the last laws are kept.
+MAX_KEPT = 4
 
 
 class StudentizedLaw:
@@ -69,17 +69,12 @@ class StudentizedLaw:
 
 def studentized_law(sample: Sample) -> StudentizedLaw:
     """The law of T* of scores that vary. Scores and their mirror image share draws, so that their laws mirror."""
-    if sample.n > MAX_KEPT_TOPICS:
-        return _law(sample)
     return _kept_law(sample.x.tobytes())
 
 
 @lru_cache(maxsize=MAX_KEPT)
 def _kept_law(x: bytes) -> StudentizedLaw:
-    return _law(Sample(np.frombuffer(x)))
-
-
-def _law(sample: Sample) -> StudentizedLaw:
+    sample = Sample(np.frombuffer(x))
     sides = sample.x - sample.mean + (sample.x - sample.mean)[::-1]
     uneven = sides[np.flatnonzero(sides)]
     side = -1 if uneven.size and uneven[0] < 0 else 1  # -1 for exactly one of a sample and its image

@@ -17,13 +17,13 @@ from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun
-from pytest_riskguard.errors import ConfigError, DataError, ScoringError, UsageError
+from pytest_riskguard.errors import ConfigError, DataError, UsageError
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live.command import command_search
 from pytest_riskguard.live.http import http_search
-from pytest_riskguard.live.importing import importable_from, places_tried
+from pytest_riskguard.live.importing import code_folders, importable_from
 from pytest_riskguard.live.retrieval import Search, Topic, retrieve, told
-from pytest_riskguard.text import counted, did_you_mean, listed
+from pytest_riskguard.text import counted, did_you_mean, listed, relative
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -86,10 +86,9 @@ def _wanted(collection: Engine) -> dict[str, Topic]:
     judged = sources.qrels.topics if sources.is_judged or not queries else tuple(queries)
     missing = [topic for topic in judged if topic not in queries]
     if missing:
-        raise ScoringError(
+        raise DataError(
             f"no query text for {counted(len(missing), 'judged topic')} ({', '.join(missing[:5])}): name a "
-            "topics file with query texts in riskguard.yaml (collection: topics)",
-            reason="missing_input",
+            "topics file with query texts in riskguard.yaml (collection: topics)"
         )
     tags = {} if sources.topics is None else sources.topics.tags
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
@@ -99,6 +98,12 @@ def _retrieved(collection: Engine, search: Search, asking: Queried) -> Run:
     """The answers for all topics; ``DataError`` if some of them have another first result when asked again."""
     wanted = _wanted(collection)
     answers = retrieve(search, wanted, asking)
+    if not any(answers.values()):
+        raise DataError(
+            f"the search returned nothing for {counted(len(wanted), 'query', 'queries')}",
+            reason="bad_run",
+            remedy="look whether its index is there, and whether it gets the text of a query",
+        )
     topics, size = list(wanted), min(ASK_TWICE, len(wanted))
     sample = {topic: wanted[topic] for topic in (topics[n * len(topics) // size] for n in range(size))}  # spread
     again = retrieve(search, sample, asking)
@@ -142,8 +147,12 @@ def imported(target: str, folder: Path) -> Callable[..., Any]:
     except BaseException as error:
         advice = ""
         if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-            tried = f"{places_tried(folder)} (pytest's setting `pythonpath` adds folders) and what is installed"
-            advice = f"; looked in {tried}; expected package.module:function"
+            here = "the folder of riskguard.yaml"  # by no absolute path, which reports must not carry
+            tried = ", ".join(here if path == folder else relative(path, folder) for path in code_folders(folder))
+            advice = (
+                f"; looked in {tried} (pytest's setting `pythonpath` adds folders) and what is installed; expected "
+                "package.module:function"
+            )
         elif isinstance(error, ModuleNotFoundError):
             advice = f"; install {error.name} where riskguard runs, or add its folder to pytest's `pythonpath`"
         elif isinstance(error, AttributeError) and module in sys.modules:

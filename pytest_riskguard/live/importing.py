@@ -14,8 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.text import relative
-
 #: The files that may configure pytest, in the order in which it looks, and the table of each.
 _CONFIGURATIONS = {
     **dict.fromkeys(("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"), "pytest"),
@@ -66,12 +64,6 @@ def importable_from(folder: Path) -> Iterator[None]:
 def _inside(folders: Iterable[Path]) -> tuple[str, ...]:
     """How paths in these folders begin."""
     return tuple(os.path.join(folder, "") for folder in folders)  # noqa: PTH118
-
-
-def places_tried(folder: Path) -> str:
-    """The ``code_folders`` in words without absolute paths, which reports must not carry."""
-    tried = [relative(path, folder) for path in code_folders(folder)]
-    return ", ".join("the folder of riskguard.yaml" if path == "." else path for path in tried)
 
 
 def _pythonpath(folder: Path) -> list[Path]:

@@ -90,14 +90,14 @@ def retrieve(search: Search, queries: Mapping[str, Topic], asking: Queried) -> d
             else:
                 answers[topic], in_a_row = outcome, 0
             if is_watched:
-                line = f"\rretrieving {len(answers) + len(failed)}/{len(queries)} topics"
-                print(end=line[:_LINE], file=sys.stderr, flush=True)
+                done = len(answers) + len(failed)
+                print(end=f"\rretrieving {done}/{len(queries)} topics", file=sys.stderr, flush=True)
             if in_a_row == MAX_FAILURES:
                 break
     if is_watched:
         print(end=f"\r{' ' * _LINE}\r", file=sys.stderr, flush=True)
     if failed:
-        raise _failure(failed, queries, asked=len(answers) + len(failed))
+        raise _failure(failed, queries, left=len(queries) - len(answers) - len(failed))
     return {topic: answers[topic] for topic in queries}
 
 
@@ -275,7 +275,7 @@ def _too_late(timeout: float | None) -> SearchError:
     return SearchError(f"no answer within {timeout:g} s{hint}")
 
 
-def _failure(failed: Mapping[str, BaseException], queries: Mapping[str, Topic], *, asked: int) -> DataError:
+def _failure(failed: Mapping[str, BaseException], queries: Mapping[str, Topic], *, left: int) -> DataError:
     """All failed queries in one message, which tells an error that several share once."""
     alike: dict[str, list[str]] = {}
     for topic in queries:
@@ -287,7 +287,7 @@ def _failure(failed: Mapping[str, BaseException], queries: Mapping[str, Topic], 
         parts.append(f"{listed(tuple(topics), most=MAX_NAMED)} ({text!r:.80}) failed: {problem}")
     if len(alike) > MAX_NAMED:
         parts.append(f"and {counted(len(alike) - MAX_NAMED, 'other error')}")
-    if left := len(queries) - asked:
+    if left:
         unasked = counted(left, "topic was", "topics were")
         parts.append(f"{unasked} not queried, because {MAX_FAILURES} queries in a row failed")
     text = f"the search failed for {len(failed)} of {counted(len(queries), 'topic')}: {'; '.join(parts)}"

@@ -122,16 +122,12 @@ class JudgedQueries:
         sizes = np.diff(first, append=ranked.size)
         gains = np.repeat(np.add.reduceat(self.gains[order], first) / sizes, sizes)
         with np.errstate(invalid="ignore"):  # 0/0 where nothing is relevant
-            found: FloatArray = self._summed(gains, self._discounts) / self._ideal
+            found: FloatArray = self._summed(gains, self.discounts(self.k)) / self._ideal
         return np.minimum(np.where(self._ideal > 0, found, 0), 1)
 
     @cached_property
     def _query_of(self) -> IntArray:
         return np.repeat(np.arange(self.group.size), self.group)
-
-    @cached_property
-    def _discounts(self) -> FloatArray:
-        return self.discounts(self.k)
 
     @cached_property
     def _ideal(self) -> FloatArray:

@@ -124,11 +124,6 @@ def mentioned(config: pytest.Config) -> bool:
     return any(value not in (None, False, []) for value in options) or bool(config.getini("riskguard"))
 
 
-def json_report(config: pytest.Config) -> str | None:
-    """The first JSON report that is written, as it was typed."""
-    return next((path for path in config.getoption("riskguard_report") if path.lower().endswith(".json")), None)
-
-
 def typed_again(config: pytest.Config) -> str:
     """The options that a command needs to judge a test again as this run did, from where pytest was called."""
     words = ["--riskguard"]

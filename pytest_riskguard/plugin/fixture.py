@@ -18,16 +18,16 @@ from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.memory import is_data, run, system_in_memory
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.engine.advice import Reader, advised
+from pytest_riskguard.engine.advice import advised
 from pytest_riskguard.engine.question import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.live.importing import importable_from
-from pytest_riskguard.plugin import CONFIG_NAME, json_report, typed_again
+from pytest_riskguard.plugin import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.mode import files_of_ini
-from pytest_riskguard.plugin.session import engine_for
+from pytest_riskguard.plugin.session import engine_for, reader_for
 from pytest_riskguard.run_context import record
 
 Candidate = RunFile | ScoreFile | LiveRun | System
@@ -151,10 +151,9 @@ class Riskguard:
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         asked_measure = None if gate.of_rankings else self._measure(measure, tested, first, *pool)
         question = Question(gate, tested, first, asked_measure, pool=tuple(pool))
-        folders = self._config.invocation_params.dir, self._config.rootpath
-        reader = Reader.of_config(self._settings.path, *folders, report=json_report(self._config))
         with importable_from(self.folder):
             verdict = self._engine.verdict(question)
+        reader = reader_for(self._config, self._settings.path)
         return record(advised(verdict, question, reader, accept=gate.name))
 
     def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:

@@ -91,7 +91,10 @@ class GateLog:
         self._judged += self.waiting
         verdicts: list[Any] = list(range(first, len(self._judged)))
         if is_worker:
-            verdicts = [json.dumps(_as_plain(verdict)) for verdict in self.waiting]
+            verdicts = [
+                json.dumps(one.to_dict() | {key: to_plain(getattr(one, key)) for key in BESIDE})
+                for one in self.waiting
+            ]
         self.waiting.clear()
         setattr(report, CARRIED, {"verdicts": verdicts, "failures": failures})
 
@@ -107,7 +110,10 @@ class GateLog:
             test.message = getattr(crash, "message", "").partition("\n")[0]
         if carried is not None:
             test.failures = carried["failures"]
-            test.verdicts += map(self._received, carried["verdicts"])
+            test.verdicts += (
+                self._judged[one] if isinstance(one, int) else _as_verdict(json.loads(one))
+                for one in carried["verdicts"]
+            )
         if report.when == _CRASHED:
             test.ended = "crashed"
             test.crashes, test.failures = test.crashes + 1 + test.failures, 0
@@ -117,9 +123,6 @@ class GateLog:
             test.ended = XFAILED if hasattr(report, "wasxfail") else "skipped"
         elif report.when == "call":
             test.ended = "lost" if carried is None else "passed"
-
-    def _received(self, verdict: int | str) -> Verdict:
-        return self._judged[verdict] if isinstance(verdict, int) else _as_verdict(json.loads(verdict))
 
     def by_test(self) -> list[tuple[str, Verdict]]:
         """Each verdict with the test that asked for it, sorted by test."""
@@ -161,13 +164,8 @@ CARRIED = "riskguard"
 BESIDE = ("origins", "commands")
 
 
-def _as_plain(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON, with what that leaves out."""
-    return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE}
-
-
 def _as_verdict(data: dict[str, Any]) -> Verdict:
-    """The verdict that ``_as_plain`` wrote."""
+    """The verdict that ``attach`` wrote."""
     from pytest_riskguard.gates.verdict import Commands, Origins, Verdict
 
     beside: dict[str, Any] = {

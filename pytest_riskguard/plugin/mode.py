@@ -120,13 +120,12 @@ def _relative(path: Path, root: Path) -> str:
 def set_context(config: pytest.Config) -> None:
     """Until the run ends: how much messages show (-v), how wide they are, and from which folder node ids are."""
     screen = run_context.Screen(shutil.get_terminal_size().columns, config.get_verbosity() > 0)
+
+    def from_here(test: str) -> str:
+        path, *parts = test.split("::")
+        here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+        return "::".join([Path(here).as_posix(), *parts])
+
     context = ExitStack()
-    context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
+    context.enter_context(run_context.changed(screen=screen, locate=from_here))
     config.add_cleanup(context.close)
-
-
-def _from_here(test: str, config: pytest.Config) -> str:
-    """A node id relative to the folder where pytest was called, instead of to the rootdir."""
-    path, *parts = test.split("::")
-    here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
-    return "::".join([Path(here).as_posix(), *parts])

@@ -21,6 +21,7 @@ from pytest_riskguard.text import listed
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.advice import Reader
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
@@ -46,6 +47,14 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
         keep_in = folders([config.invocation_params.dir / path for path in reports])
         engines[settings.path] = engine_of(settings, report=bool(reports), keep_in=keep_in)
     return engines[settings.path]
+
+
+def reader_for(config: pytest.Config, path: Path) -> Reader:
+    """Who reads verdicts about a riskguard.yaml, and in the first JSON report that is written, as it was typed."""
+    from pytest_riskguard.engine.advice import Reader
+
+    report = next((path for path in config.getoption("riskguard_report") if path.lower().endswith(".json")), None)
+    return Reader.of_config(path, config.invocation_params.dir, config.rootpath, report=report)
 
 
 class RiskguardSession:
@@ -101,7 +110,12 @@ class RiskguardSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record which gates are left."""
         selected = {item.nodeid for item in session.items}
-        roll = [_known(item, is_selected=item.nodeid in selected) for item in self._items]
+        roll = list[KnownGate]()
+        for item in self._items:
+            line, became = item.location[1], getattr(item, "became", "not_run")
+            if became != "broken" and item.nodeid not in selected:
+                became = "deselected"
+            roll.append(KnownGate(item.nodeid, None if line is None else line + 1, became, 0, ()))
         if self.is_worker:
             self.config.workeroutput[ROLL] = [asdict(entry) for entry in roll]  # type: ignore[attr-defined]
         else:
@@ -209,12 +223,10 @@ class RiskguardSession:
         problems: list[str] = []
         paths = self.config.getoption("riskguard_report")
         if paths:
-            from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports import files
-            from pytest_riskguard.reports.provenance import provenance_of
+            from pytest_riskguard.reports.provenance import dated
 
-            build, shown = this_build(self.config.rootpath), self.report.shown.verdicts
-            report = self.report._replace(provenance=provenance_of(shown, build, report_date()))
+            report = dated(self.report, self.config.rootpath)
         for path in paths:
             try:
                 files.write(self.config.invocation_params.dir / path, report)
@@ -266,10 +278,15 @@ class RiskguardSession:
         """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
         quiet = self.config.get_verbosity() < 0
         named = comparisons.by_service(self.verdicts, self.gates)
-        judged = [(test, verdict) for (test, _), verdict in zip(self.log.by_test(), named, strict=True)]
-        shown = [(test, verdict) for test, verdict in judged if not (quiet and _is_fine(verdict))]
-        if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
-            shown = []
+        shown = [
+            (test, verdict)
+            for (test, _), verdict in zip(self.log.by_test(), named, strict=True)
+            if not (quiet and _is_fine(verdict))
+        ]
+        if len(shown) == 1 and self.config.getoption("tbstyle") != "no":
+            failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
+            # what failed alone is on the screen already
+            shown = [(test, verdict) for test, verdict in shown if verdict.passed or test not in failed]
         left_out = set() if self.problems else self._left_out()
         unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
         changes = self.policy_changes if self.log.by_test() else ()
@@ -282,8 +299,9 @@ class RiskguardSession:
         screen = run_context.current().screen
 
         def write(*texts: str, **markup: bool) -> None:
-            for line in (line for text in texts for line in textwrap.wrap(text, width=max(screen.width, 40))):
-                terminalreporter.line(line, **markup)
+            for text in texts:
+                for line in textwrap.wrap(text, width=max(screen.width, 40)):
+                    terminalreporter.line(line, **markup)
 
         if shown:
             colour = self.config.get_terminal_writer().hasmarkup  # pytest knows what --color and NO_COLOR want
@@ -313,11 +331,6 @@ class RiskguardSession:
             return {"deselected", "not_collected"}
         return {"not_collected"} if self.config.getoption("riskguard_no_yaml") else set()
 
-    def _has_shown(self, test: str, verdict: Verdict, terminalreporter: pytest.TerminalReporter) -> bool:
-        """Whether the failure of this gate is on the screen already."""
-        failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
-        return not verdict.passed and test in failed and self.config.getoption("tbstyle") != "no"
-
 
 def _is_fine(verdict: Verdict) -> bool:
     """Whether a verdict lets the change go without care, and rests on nothing that has changed."""
@@ -329,11 +342,3 @@ def _is_fine(verdict: Verdict) -> bool:
 def _is_gate(item: pytest.Item) -> bool:
     """Whether a test is a gate: one of a gate file, or one that uses the fixture."""
     return "riskguard" in getattr(item, "fixturenames", ()) or hasattr(item, "became")
-
-
-def _known(item: pytest.Item, *, is_selected: bool) -> KnownGate:
-    line = item.location[1]
-    became = getattr(item, "became", "not_run")
-    if became != "broken" and not is_selected:
-        became = "deselected"
-    return KnownGate(item.nodeid, None if line is None else line + 1, became, 0, ())

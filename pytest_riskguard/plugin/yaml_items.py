@@ -14,14 +14,13 @@ from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.live import declared_gates
 from pytest_riskguard.live.importing import importable_from
-from pytest_riskguard.plugin import json_report, typed_again
-from pytest_riskguard.plugin.session import engine_for
-from pytest_riskguard.run_context import current, record
+from pytest_riskguard.plugin import typed_again
+from pytest_riskguard.plugin.session import engine_for, reader_for
+from pytest_riskguard.run_context import record
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.engine.declared_gates import DeclaredGates
-    from pytest_riskguard.gates.verdict import Verdict
 
 
 class RiskguardFile(pytest.File):
@@ -105,25 +104,12 @@ class GateTest(_Reported):
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
-        folders = self.config.invocation_params.dir, self.config.rootpath
+        from pytest_riskguard.assertions import demand
+
         declared = self.file.declared
         with importable_from(self.path.parent):
             verdict = declared.verdict(self.item)
         if not verdict.passed or verdict.advises:
-            from pytest_riskguard.engine.advice import Reader
-
-            reader = Reader.of_config(self.file.path, *folders, report=json_report(self.config))
             # tests may have judged other candidates
-            verdict = declared.advised(verdict, self.item, reader, accept=self.item.id)
-        record(verdict)
-        if not verdict.passed:
-            raise RiskyError(self._explained(verdict), verdict)
-
-    def _explained(self, verdict: Verdict) -> str:
-        """Why the gate failed."""
-        from pytest_riskguard.reports.terminal import command, explain, report_hint
-
-        reproduce = command(self.nodeid, options=typed_again(self.config))
-        screen = current().screen
-        report = None if current().report_wanted else report_hint()
-        return explain(verdict, screen, reproduce=reproduce, report=report)
+            verdict = declared.advised(verdict, self.item, reader_for(self.config, self.path), accept=self.item.id)
+        demand(record(verdict), options=typed_again(self.config), indent=0)

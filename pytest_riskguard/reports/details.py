@@ -10,11 +10,12 @@ from typing import Any
 
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, Slice
 from pytest_riskguard.gates.kinds import options_of
+from pytest_riskguard.gates.rankings import LIMITED
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.numbers import from_to, limits, percent, plain, probability, short, signed
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.reports.words import METHODS, SURPRISES, opponent
+from pytest_riskguard.reports.words import METHODS, opponent
 from pytest_riskguard.text import clean, counted, listed, sentence
 
 #: Intervals that are shown as well as the one that decided.
@@ -28,9 +29,7 @@ _CORRECTIONS = {
 #: Names that a line shows; others are counted.
 _MAX_NAMED, _MAX_NAME = 8, 60
 #: Limits of a gate on single topics that a topic exceeds, as marks beside it.
-_LIMIT_MARKS = {"max_loss": "loss", "max_share": "share", "protected": "protected"} | {
-    limit: mark for limit, (mark, _) in SURPRISES.items()
-}
+_LIMIT_MARKS = {"max_loss": "loss", "max_share": "share", "protected": "protected", **LIMITED}
 _CASES = {
     "irrelevant": "none of them is relevant (as scored)",
     "relevant": "all have their topic's highest grade",

@@ -102,13 +102,12 @@ def write(path: Path, report: Report) -> None:
 
 def save(verdict: Verdict, path: Path) -> None:
     """Write a report on one verdict; a ``UsageError`` names the file that cannot be written."""
-    from pytest_riskguard.build import report_date, this_build
     from pytest_riskguard.reports.comparisons import Report
-    from pytest_riskguard.reports.provenance import provenance_of
+    from pytest_riskguard.reports.provenance import dated
 
     try:
         check(path)
-        write(path, Report([verdict], provenance=provenance_of([verdict], this_build(Path.cwd()), report_date())))
+        write(path, dated(Report([verdict]), Path.cwd()))
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from pytest_riskguard.text import clean, counted, web_address
 if TYPE_CHECKING:
     from pytest_riskguard.build import Build
     from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.comparisons import Report
 
 #: The order of documents whose scores are equal, in words.
 TIES = {"as_returned": "in the order returned", "docid": "by document id, as trec_eval ranks them"}
@@ -72,6 +74,13 @@ def ages(baselines: Sequence[Origin], date: str) -> str:
     """How old baselines are, as far as they were not stored on the day itself."""
     found = [f"{_short(one.name)}: {age(one, date)}" for one in baselines if days(one, date) or one.commits]
     return "; ".join(found[:MAX_NAMED])
+
+
+def dated(report: Report, folder: Path) -> Report:
+    """The report with where it comes from: the commit of the checkout around a folder, and the date."""
+    from pytest_riskguard.build import report_date, this_build
+
+    return report._replace(provenance=provenance_of(report.shown.verdicts, this_build(folder), report_date()))
 
 
 def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Provenance:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ROUNDING_ERROR, ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS, NoSurprise
+from pytest_riskguard.gates.rankings import EMPTY, LIMITED, NEW, OTHER_FIRST, SHORTER
 from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
 from pytest_riskguard.reports.card import MIN_FATE, MOST, Card, Fate, Tone
 from pytest_riskguard.reports.numbers import (
@@ -168,29 +169,23 @@ def _collapse(card: Card) -> _Line:
     return _Line(f"{count} of {_all(verdict)} {what}", [may])
 
 
-#: The limits of ``no_surprise``: what is beyond one in a table, and in a sentence.
-SURPRISES = {
-    "max_empty": ("empty", "found nothing any more"),
-    "max_shorter": ("shorter", "found fewer results"),
-    "max_changed_first": ("other first result", "have another first result"),
-    "min_overlap": ("other top 10", "share less than {:.4g} of the top 10"),
+#: What happened to the rankings of queries, in a sentence.
+HAPPENED = {
+    EMPTY: "found nothing any more",
+    SHORTER: "found fewer results",
+    OTHER_FIRST: "got another first result",
+    NEW: "got results for the first time",
 }
 
 
 def _surprises(verdict: Verdict) -> list[tuple[str, str, bool]]:
-    """What is beyond each limit of ``no_surprise``, how much may be, and whether that is too much; what fails first.
-
-    Reports of other versions may know other limits.
-    """
-    gate, found, total = verdict.asked, verdict.estimates.surprises or {}, verdict.topics.count
+    """What is beyond each limit of ``no_surprise``, how much may be, and whether that is too much; failures first."""
+    gate, said = verdict.asked, []
     assert isinstance(gate, NoSurprise)
-    said = []
-    for limit, (_, what) in SURPRISES.items():
-        if limit in found:
-            most = gate.most(limit, total) or 0
-            which = f"{found[limit] or 'none'} of {_all(verdict)}"
-            may = f"{most or 'none'} may"
-            said.append((f"{which} {what.format(gate.min_overlap)}", may, found[limit] > most))
+    for limit, number in (verdict.estimates.surprises or {}).items():
+        most = gate.most(limit, verdict.topics.count) or 0
+        what = HAPPENED.get(LIMITED[limit], f"kept less than {gate.min_overlap:.4g} of the top 10")
+        said.append((f"{number or 'none'} of {_all(verdict)} {what}", f"{most or 'none'} may", number > most))
     return sorted(said, key=lambda one: not one[2])
 
 
@@ -303,7 +298,8 @@ def _lost(card: Card) -> _Line:
         return _Line("too few changes to show a lower mean", counts)
     if (group := card.group) is not None and verdict.slice is None:  # figures of a slice are about all its topics
         of_group = f"{len(card.members(group))} of {group.count} lost"
-        return _Line("{}={} queries got worse", [of_group, mean, tolerated], (group.tag, group.value))
+        of_all = mean.replace("the mean", "the mean of all", 1)
+        return _Line("{}={} queries got worse", [of_group, of_all, tolerated], (group.tag, group.value))
     if len(lost) == 1 or (lost and (lost[0].share or 0.0) >= MOST):
         return _Line("{} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
     if verdict.slice is not None and lost:
@@ -357,7 +353,7 @@ def fault(verdict: Verdict) -> str:
 #: What became of queries, and where that points.
 _FATES: dict[Fate, tuple[str, str]] = {
     "empty": ("{} found nothing", "how such queries are parsed"),
-    "gone": ("{} lost the best document", "the index, or a filter"),
+    "gone": ("{} lost the best document", "query parsing, filters and the index"),
     "lower": ("in {} the best document ranks lower", "the ranking"),
 }
 
@@ -480,8 +476,8 @@ def estimate(verdict: Verdict) -> str:
     if verdict.outcome == "incomparable" or card.is_identical:
         return ""
     if verdict.asked.of_rankings:
-        found = {SURPRISES[limit][0]: number for limit, number in (verdict.estimates.surprises or {}).items()}
-        return ", ".join(f"{number} {name}" for name, number in found.items() if number) or "no surprise"
+        found = (verdict.estimates.surprises or {}).items()
+        return ", ".join(f"{number} {LIMITED[limit]}" for limit, number in found if number) or "no surprise"
     if verdict.asked.by_topic:
         return _largest(card)
     if card.risk is None:

@@ -108,26 +108,3 @@ def exact_sum(values: FloatArray) -> float:
         else:
             sums.extend(rest.tolist())
     return math.fsum(sums)
-
-
-def stable_order(values: FloatArray) -> IntArray:
-    """``np.argsort(values, kind="stable")`` of finite numbers, which takes several times as long."""
-    order: IntArray = np.argsort(values)
-    ascending = values[order]
-    equal = ascending[1:] == ascending[:-1]
-    if not np.any(equal):
-        return order
-    # equal values may come in any order: put each run of them in that of their places
-    tied = np.append(equal, False) | np.append(False, equal)
-    before = np.cumsum(np.append(True, ~equal))[tied] * values.size
-    order[tied] = np.sort(before + order[tied]) - before
-    return order
-
-
-def first_in_order(values: FloatArray, count: int) -> IntArray:
-    """The places of the ``count`` lowest of finite numbers, in ascending order, equal ones by their places."""
-    if count >= values.size:
-        return stable_order(values)
-    among = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1]) if count else np.arange(0)
-    first: IntArray = among[np.argsort(values[among], kind="stable")[:count]]
-    return first

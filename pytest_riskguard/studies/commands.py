@@ -70,7 +70,7 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
     replays = []
     for measure in inputs.measures():
         runs = inputs.history(measure)
-        against = [inputs.scores(baseline, measure) for baseline in inputs.baselines]
+        against = [inputs.engine.scores(baseline, measure) for baseline in inputs.baselines]
         try:
             replays.append(
                 replayed(

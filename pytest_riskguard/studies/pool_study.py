@@ -199,7 +199,7 @@ def _measure(
 def _axes(scores: FloatArray, *, centred: bool) -> Axes:
     components = principal_components(scores, centred=centred)
     kept = components.coordinates[:, :MAX_AXES].tolist()
-    return Axes(tuple(components.shares.tolist()), tuple(tuple(row) for row in kept))
+    return Axes(tuple(components.shares.tolist()), tuple(map(tuple, kept)))
 
 
 def _alpha(names: Sequence[str], scores: FloatArray, alpha: float) -> AlphaStudy:

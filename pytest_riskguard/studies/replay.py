@@ -187,8 +187,7 @@ def _releases(replay: Replay) -> Table:
         if release.problem is not None:
             rows.append((name, *[None] * (len(alphas) + 2), "", ""))
             continue
-        words = {"pass": "pass", "fail": None}
-        answers = [words.get(answer.outcome, "-") or answer.reason or "fail" for answer in release.answers]
+        answers = [{"pass": "pass", "fail": one.reason}.get(one.outcome, "-") for one in release.answers]
         largest = f"{star:.4g}" if isinstance(star, float) else star
         worst = (release.worst_topic or "none lost", "" if release.worst_topic is None else release.worst_difference)
         rows.append((name, release.mean_difference, *answers, largest, *worst))

@@ -61,6 +61,7 @@ OF_RUN: Mapping[str, Callable[[str], str | bytes]] = {
     "half.json": lambda _: '{"t01": {"good": 1.0, "bad1": ',
     "error.json": lambda _: json.dumps({"error": {"type": "index_not_found_exception"}, "status": 404}),
     "queries.jsonl": lambda _: NDJSON,
+    "cut.run": lambda text: text.rsplit(" ", 2)[0],
     "half.run": lambda text: "".join(row for row in text.splitlines(True) if row < "t10"),
     "broken.run.gz": lambda _: b"\x1f\x8b\x08\x00 no gzip",
 }

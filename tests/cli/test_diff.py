@@ -64,7 +64,9 @@ def test_the_first_line_says_that_it_is_change_not_harm_and_the_figures_follow(c
     first, second, third, *_ = ended.out.splitlines()
     assert first == "This measures change, not harm: candidate against prod, 20 queries, no judgements"
     assert second == "  4 of 20 queries changed in the first 10 results; mean overlap 0.91, mean RBO 0.90."
-    assert third.startswith("  1 with another first result, 1 with no result any more, 1 with fewer results, none")
+    assert (
+        third == "  1 found nothing any more, 1 found fewer results, 1 got another first result, none got results for"
+    )
     assert re.search(r"^  lang=de +10 +0.8", ended.out, re.MULTILINE)
     assert re.search(r"^  q04 +query q04 +0.00 +0.00  empty$", ended.out, re.MULTILINE)
     assert re.search(r"^  1 +q04-d0 \(gone\) +-$", ended.out, re.MULTILINE)
@@ -72,7 +74,7 @@ def test_the_first_line_says_that_it_is_change_not_harm_and_the_figures_follow(c
 
 def test_a_cut_run_is_a_change_with_its_cause(command):
     said = command("diff prod.run cut.run").out
-    assert "ends at rank 3: its run may be cut at k = 3" in " ".join(said.split())
+    assert "end at rank 3: its run may be cut at k = 3" in " ".join(said.split())
     assert "20 of 20 queries changed in the first 10 results; mean overlap 0.30" in said
 
 
@@ -157,6 +159,13 @@ def test_a_baseline_without_judgements_is_scored_once_there_are_some(command, st
     assert command("check").status == 0
 
 
+def test_accepting_in_place_of_a_baseline_without_judgements_says_nothing_of_scores(command, stored):
+    command("check -o report.json")
+    said = command("accept report.json --dry-run").out
+    assert "would replace prod; nothing was written" in said
+    assert "scores" not in said
+
+
 def test_a_baseline_with_scores_is_not_replaced_by_a_run_without(command, folder):
     folder.joinpath("riskguard.yaml").write_text(DECLARED)
     for line in ("update prod candidate.run --note x", "add prod candidate.run --replicate"):
@@ -192,8 +201,9 @@ def test_a_live_candidate_is_asked_each_query_of_the_topics_file(command, stored
         ("diff prod.run", 2, "expected two runs"),
         ("diff prod.run nosuch.run", 3, "nosuch.run: no such file"),
         ("diff prod.run candidate.run -o prod.run", 2, "prod.run would overwrite"),
-        ("diff prod.run candidate.run -o candidate.tsv -o x.md", 2, "expected .json or .html"),
+        ("diff prod.run candidate.run -o list.tsv -o x.md", 2, "expected .json or .html"),
         ("diff prod.run candidate.run --slice lang=de", 2, "there is none; give --topics"),
+        ("diff prod.run candidate.run --topics topics.tsv --slice lang", 2, "expected TAG=VALUE, found 'lang'"),
         ("baseline add prod prod.run", 2, "no qrels: give --qrels"),
     ],
 )

@@ -231,7 +231,12 @@ def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(done, refu
     done("baseline list")
 
 
-def test_what_is_named_and_is_not_there_is_said(done):
+def test_what_is_typed_is_told_from_what_was_found(done):
     out = done("init -o new.yaml --qrels nowhere.txt --candidate nothing:search")
-    assert "judgements: nowhere.txt (not there yet)" in out
-    assert "candidate: nothing:search (no file here has it)" in out
+    assert "judgements: nowhere.txt (as typed)" in out
+    assert "candidate: nothing:search (as typed)" in out
+
+
+def test_a_file_that_cannot_be_made_is_a_mistake(command):
+    ended = command(f"init -o {'a' * 300}")
+    assert (ended.status, "File name too long" in ended.err) == (2, True)

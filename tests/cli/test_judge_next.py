@@ -52,7 +52,7 @@ def test_judging_what_is_listed_settles_the_verdict(command, folder):
         file.writelines(f"{topic} 0 {document} 0\n" for topic, document, _ in rows)
     ended = command(ASKED)
     assert (ended.status, ended.out) == (0, "topic\tdocument\tquery\n")
-    assert ended.err.startswith("none of the cases that were tried for the unjudged documents changes the")
+    assert ended.err.startswith("none of the cases that were tried for the unjudged documents changes a verdict")
 
 
 def test_several_verdicts_have_one_list(command):

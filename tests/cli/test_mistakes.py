@@ -60,7 +60,7 @@ USAGE = {
         "--baseline prod.run": "--baseline prod.run: expected NAME=RUN",
         "--baseline prd=prod.run": "--baseline prod.run: expected NAME=RUN, found a name that no gate has; did you "
         "mean 'prod'?",
-        "--baseline prod=prod.run --baseline prod=good.run": "--baseline: expected each name once",
+        "--baseline prod=prod.run --baseline prod=good.run": "--baseline: prod given twice",
     },
     "baseline": {
         "add new loss.run --measure nDGC@10": "nDCG@10",
@@ -88,7 +88,7 @@ USAGE = {
         "--gate no-risk --qrels qrels.txt": "leave out qrels",
     },
     "retrieve": {"out.run": "riskguard.yaml:4: the candidate is not a live system: there is nothing to query"},
-    "": {"": "Usage: riskguard", "comapre": "compare", f"init -o {LONG}": "File name too long"},
+    "": {"": "Usage: riskguard", "comapre": "compare"},
 }
 #: Status 3: data that are not there.
 DATA = {

@@ -393,7 +393,7 @@ def printed_commands_run(command, folder, monkeypatch):
 
 
 #: Those that start pytest.
-SLOW = [name for name in SITUATIONS if name.startswith(("pytest", "init"))]
+SLOW = [name for name in SITUATIONS if name.startswith("pytest")]
 
 
 @pytest.mark.parametrize("name", [name for name in SITUATIONS if name not in SLOW])

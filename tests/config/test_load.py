@@ -142,7 +142,7 @@ def test_the_message_begins_with_file_and_line(write):
         load_config(path)
     assert str(caught.value) == f"{path}:6: unknown key 'alhpa' in gate 'no-risk'; did you mean 'alpha'?"
     assert isinstance(caught.value, ConfigError)
-    assert caught.value.errors == (caught.value,)
+    assert caught.value.errors == [caught.value]
 
 
 def test_all_errors_of_a_file_are_told_at_once_by_line(write):

@@ -99,7 +99,7 @@ SCORE_BOTH = "score both on the same topics, or let missing topics score 0 (miss
             [],
             None,
             "no_common_topic",
-            "x (1 topic, such as '7') and b (2 topics, such as '1') have no topic in common",
+            "x (topics: 7) and b (topics: 1 and 1 more) have no topic in common",
         ),
         (
             STRICT,

@@ -60,7 +60,7 @@ def _of(
     return _by_subject(found)
 
 
-FEW = {"enough": 25}
+FEW: dict[str, object] = {}
 #: What 30 topics without a change may have missed at tolerance 0.02 and alpha 1.
 UNSEEN = {
     "change": "loss",

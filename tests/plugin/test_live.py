@@ -164,6 +164,14 @@ def test_answers_that_change_a_lot_make_the_run_incomparable(pytester, asked_of,
     assert fnmatch(flat(result), said) == is_refused
 
 
+def test_a_search_that_finds_nothing_at_all_is_told_so(pytester, asked_of):
+    asked_of("ask")
+    pytester.path.joinpath("own.py").write_text("def ask(query):\n    return []\n")
+    result = pytester.runpytest("--riskguard")
+    result.assert_outcomes(failed=1)
+    assert "Nothing was compared: the search returned nothing for 30 queries" in flat(result)
+
+
 #: Searches as ``ask`` does, in another process.
 IN_LINES = """
 import json, sys

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.cli.output import show
+from pytest_riskguard.cli.output import Detail, show
 from pytest_riskguard.errors import BaselineError, Remedy
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
@@ -47,7 +47,7 @@ def known(count: int, *, missing: int = 0) -> list[KnownGate]:
 
 
 def printed(capsys: pytest.CaptureFixture[str], verdicts: Sequence[Verdict], *, quiet: bool = False) -> str:
-    show(verdicts, verbose=False, quiet=quiet, to_stderr=False)
+    show(verdicts, Detail(quiet=quiet))
     return capsys.readouterr().out
 
 
@@ -75,11 +75,11 @@ def test_a_candidate_is_stored_only_if_every_gate_of_the_run_passes(report):
 
 def test_a_part_of_the_gates_gives_no_answer(capsys):
     gates = [*known(2), KnownGate("r.yaml::other", 1, "deselected", 0, ())]
-    show([BETTER, FINE], verbose=False, quiet=False, to_stderr=False, gates=gates)
+    show([BETTER, FINE], Detail(), gates=gates)
     said = capsys.readouterr().out
     assert said.startswith("PASS")
     assert "store it" not in said
-    show([BETTER, FINE], verbose=False, quiet=False, to_stderr=False, gates=known(2, missing=1))
+    show([BETTER, FINE], Detail(), gates=known(2, missing=1))
     said = capsys.readouterr().out
     assert said.splitlines()[0] == "No verdict: 2 gates passed; 1 of 3 gates not judged"
     assert "store it" not in said

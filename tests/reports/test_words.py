@@ -241,7 +241,7 @@ def moved(topic: int, before: int | None, after: int | None, effect: float = -0.
         (
             [moved(i, 1, None) for i in range(4)],
             0,
-            "All 4 queries examined lost the best document: look at the",
+            "All 4 queries examined lost the best document: look at query parsing, filters and the index",
         ),
         ([moved(0, 1, None)], 0, "The one query examined lost the best document: "),
         (

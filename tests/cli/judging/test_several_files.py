@@ -113,10 +113,10 @@ def test_a_gate_may_have_the_name_of_a_folder(command, services, monkeypatch):
 
 
 def test_where_files_lie_below_the_command_that_takes_them_is_said_and_runs(command, refused, services):
-    both = "riskguard check no-risk services/help/riskguard.yaml services/shop/riskguard.yaml"
-    refused("check no-risk", f"`{both}`")
-    assert command(both.removeprefix("riskguard ")).status == 1
-    assert command("judge-next --gate no-risk").err.endswith("shop/riskguard.yaml: name one with --config\n")
+    first = "riskguard check no-risk --config services/help/riskguard.yaml"
+    found = "found services/help/riskguard.yaml, services/shop/riskguard.yaml"
+    refused("check no-risk", f"{found}: name one, as in `{first}`")
+    assert command(first.removeprefix("riskguard ")).status == 0
     shutil.rmtree(services / "help")
     one = "riskguard judge-next --gate no-risk --config services/shop/riskguard.yaml"
     assert f"`{one}`" in command("judge-next --gate no-risk").err
