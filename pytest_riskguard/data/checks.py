@@ -71,8 +71,7 @@ class Rows:
         """Refuse a document that stands twice in a topic; rows are by topic."""
         for topics, part in parts(offsets):
             of_row = topic_of_rows(offsets[topics.start : topics.stop + 1])
-            # Hashes rule out nearly every repetition: first those of the ends of ids, which take less time.
-            if not all(has_twice(pair_hashes(of_row, documents.at(part), whole=whole)) for whole in (False, True)):
+            if not has_twice(pair_hashes(of_row, documents.at(part))):  # which rules out nearly every repetition
                 continue
             seen: dict[tuple[int, str], int] = {}
             pairs = zip(of_row.tolist(), documents.at(part).strings(), strict=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -42,15 +41,11 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        read: Callable[..., Any] = self.function(kind) or partial(_of_table, self.function("table"), kind)
+        from pytest_riskguard.data.named_columns import READERS
+
+        table = self.function("table")
+        read: Callable[..., Any] = self.function(kind) or (lambda file: READERS[kind](table(file, kind)))
         return read
-
-
-def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
-    """What the named columns of a file hold."""
-    from pytest_riskguard.data.named_columns import READERS
-
-    return READERS[kind](table(file, kind))
 
 
 _TABLE = "judgements rankings topics scores"

@@ -103,14 +103,6 @@ class Ids:
         return odd if is_plain else np.ones_like(odd)
 
     @cached_property
-    def tails(self) -> Words:
-        """The last 8 bytes of each id as a number, of a shorter one all: mostly enough to tell ids apart."""
-        tails = self.words_at(np.maximum(self.starts + self.lengths - WORD_BYTES, self.starts))
-        if self.lengths.min(initial=WORD_BYTES) < WORD_BYTES:
-            tails &= _MASKS[np.minimum(self.lengths, WORD_BYTES)]
-        return tails
-
-    @cached_property
     def hashes(self) -> Words:
         """A number for each id, the same wherever its text is; two ids rarely share one, unless somebody tries."""
         hashes = self.lengths.astype(np.uint64) * _SPREAD_LENGTH
@@ -146,19 +138,16 @@ class Ids:
         words[late] >>= (WORD_BYTES * (starts[late] - last)).astype(np.uint64)
         return words
 
-    def same(self, rows: IntArray, others: Ids, other_rows: IntArray, *, known: int = 0) -> BoolArray:
-        """Whether ids are the same, pair by pair: row ``rows[i]`` here and ``other_rows[i]`` of the others.
-
-        So many last bytes are known to be.
-        """
+    def same(self, rows: IntArray, others: Ids, other_rows: IntArray) -> BoolArray:
+        """Whether ids are the same, pair by pair: row ``rows[i]`` here and ``other_rows[i]`` of the others."""
         equal: BoolArray = self.lengths[rows] == others.lengths[other_rows]
-        pairs, place = np.flatnonzero(equal & (self.lengths[rows] > known)), 0
+        pairs, place = np.flatnonzero(equal), 0
         while len(pairs):
             differs = self.words(place, rows[pairs]) != others.words(place, other_rows[pairs])
             equal[pairs[differs]] = False
             place += 1
             pairs = pairs[~differs]
-            pairs = pairs[self.lengths[rows[pairs]] > place * WORD_BYTES + known]
+            pairs = pairs[self.lengths[rows[pairs]] > place * WORD_BYTES]
         return equal
 
 
@@ -212,10 +201,10 @@ def begins_of(ids: Ids) -> BoolArray:
     return differs
 
 
-def pair_hashes(topics: IntArray, documents: Ids, *, whole: bool) -> Words:
-    """A hash of each document together with its topic, whose high bits differ most; of the whole id or its end."""
+def pair_hashes(topics: IntArray, documents: Ids) -> Words:
+    """A hash of each document together with its topic, whose high bits differ most."""
     salts = (topics.astype(np.uint64) + np.uint64(1)) * _TOPIC
-    salts ^= documents.hashes if whole else documents.tails
+    salts ^= documents.hashes
     salts *= _PAIR
     return salts
 
@@ -232,10 +221,7 @@ def places_among(topics: IntArray, documents: Ids, other_topics: IntArray, other
     Others stand in a table by their hashes; those that found their place taken get another turn.
     """
     found = np.full(len(documents), -1, dtype=np.int64)
-    hashes = pair_hashes(other_topics, others, whole=False)
-    if whole := has_twice(hashes):
-        hashes = pair_hashes(other_topics, others, whole=True)
-    wanted, known = pair_hashes(topics, documents, whole=whole), 0 if whole else WORD_BYTES
+    hashes, wanted = pair_hashes(other_topics, others), pair_hashes(topics, documents)
     rows, left = np.arange(len(documents)), np.arange(len(others))
     while len(rows) and len(left):
         bits = len(left).bit_length() + _SPARE_BITS
@@ -247,7 +233,7 @@ def places_among(topics: IntArray, documents: Ids, other_topics: IntArray, other
         rows, places = rows[places >= 0], places[places >= 0]
         is_same = wanted[rows] == hashes[places]
         is_same &= topics[rows] == other_topics[places]
-        is_same[is_same] = documents.same(rows[is_same], others, places[is_same], known=known)
+        is_same[is_same] = documents.same(rows[is_same], others, places[is_same])
         found[rows[is_same]] = places[is_same]
         rows, left = rows[~is_same], left[table[slots] != left]
     return found

@@ -15,7 +15,7 @@ from pytest_riskguard.data.json_nodes import chosen, is_nested, marked, nodes, r
 from pytest_riskguard.data.memory import table_of
 from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
-from pytest_riskguard.data.runs import Run, run_of_rankings
+from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of
 from pytest_riskguard.errors import MissingFileError
 from pytest_riskguard.text import did_you_mean
@@ -96,17 +96,13 @@ sentence_transformers_fits = marked(rankings="query_id results.0.corpus_id|query
 
 def sentence_transformers_rankings(file: InputFile) -> Run:
     """The scores of each topic; results of a line may stand in any order."""
-    rows = list(nodes(file))
-    rankings = (
-        (
-            row["query_id"].text(),
-            [hit["corpus_id"].text() for hit in row["results"].items()],
-            [hit["score"].number() for hit in row["results"].items()],
-            row.line,
-        )
-        for row in rows
-    )
-    texts = {row["query_id"].text(): text.text() for row in rows if (text := row.find("query"))}
+    rankings, texts = list[Ranking](), dict[str, str]()
+    for row in nodes(file):
+        topic, hits = row["query_id"].text(), list(row["results"].items())
+        scores = [hit["score"].number() for hit in hits]
+        rankings.append((topic, [hit["corpus_id"].text() for hit in hits], scores, row.line))
+        if text := row.find("query"):
+            texts[topic] = text.text()
     return run_of_rankings(file, rankings, texts=texts)
 
 

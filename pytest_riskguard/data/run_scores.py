@@ -239,9 +239,9 @@ def score_frame(
     """
     if ties is not None and ties not in TIES:
         raise UsageError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
-    for what, frame in (("rankings", rankings), ("judgements", judgements)):
-        if not memory.is_frame(frame):
-            raise TypeError(f"{what}: expected a frame, found {type(frame).__name__}")
+    measures = [measures] if isinstance(measures, str) else measures
+    for name in measures:
+        parse_measure(name)
     judged = InputData("judgements", reason=QrelsFormatError.reason)
     ranked = InputData("rankings", reason=RunFormatError.reason)
     judged.is_part = ranked.is_part = True

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -254,15 +254,12 @@ class Run:
 
     def names_of(self, chosen: BoolArray) -> tuple[str, ...]:
         """The topics that are chosen."""
-        return tuple(self.topics[topic] for topic in np.flatnonzero(chosen).tolist())
+        return tuple(compress(self.topics, chosen))
 
     def by_topic(self) -> dict[str, dict[str, float]]:
         """Topic -> document -> score, for what does not work on columns."""
-        names, scores, bounds = self.documents.strings(), self.scores.tolist(), self.offsets.tolist()
-        return {
-            topic: dict(zip(names[start:stop], scores[start:stop], strict=True))
-            for topic, start, stop in zip(self.topics, bounds[:-1], bounds[1:], strict=True)
-        }
+        pairs, counts = zip(self.documents.strings(), self.scores.tolist(), strict=True), np.diff(self.offsets)
+        return {topic: dict(islice(pairs, count)) for topic, count in zip(self.topics, counts.tolist(), strict=True)}
 
     def with_source(self, **changes: Any) -> Run:
         """The same rankings with other facts about where they came from."""

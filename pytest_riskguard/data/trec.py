@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import FloatArray, Ids, offsets_of, starts_of
+from pytest_riskguard.data.ids import FloatArray, Ids, starts_of
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, lines_of, run_of_groups
@@ -89,9 +89,7 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     """The topics, the document and the number of each row, and its rank, unless they number its lines."""
     heads: list[str] = []
     sizes: list[int] = []
-    others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of a topic
-    text, lengths, values = bytearray(), bytearray(), bytearray()  # these grow where they are, never held twice
-    rows = 0
+    text, lengths, values, ranks = (bytearray() for _ in range(4))  # these grow where they are, never held twice
     try:
         for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
             found = numbers(cells[layout.place])
@@ -99,22 +97,14 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
                 raise RefusedError
             topics, documents = _unescaped(*cells[:3])
             names, counts = pieces(topics)
-            expected = lines_of(offsets_of(counts)) + 1
-            if heads and heads[-1] == names[0]:  # it goes on
-                expected[: counts[0]] += sizes[-1]
-                counts[0] += sizes.pop()
-                heads.pop()
             heads += names
             sizes += counts.tolist()
-            if layout is _RUN:
-                ranks = whole_numbers(cells[3], NO_RANK)
-                if not np.array_equal(ranks, expected):
-                    others.append((rows, ranks))
             documents = documents.compact()
             text += documents.text.data
             lengths += documents.lengths.astype(np.uint16).data
             values += found.data
-            rows += len(found)
+            if layout is _RUN:
+                ranks += whole_numbers(cells[3], NO_RANK).data
     except RefusedError:
         lines = file.lines(ROW_BYTES)
         number, line, problem = next((n, line, wrong) for n, line in lines if (wrong := layout.wrong(line)))
@@ -122,10 +112,10 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     if not heads:
         raise file.refuse(None, f"expected {layout.columns}, found an empty file")
     groups, numbering = grouped(heads, np.array(sizes)), None
-    if others or len(groups.names) < len(heads):
-        numbering = (lines_of(offsets_of(np.array(sizes))) + 1).astype(np.int32)
-        for row, ranks in others:
-            numbering[row : row + len(ranks)] = ranks
+    if layout is _RUN:
+        column = np.frombuffer(ranks, np.int32)
+        numbers_lines = np.array_equal(column[groups.rows], lines_of(groups.offsets) + 1)
+        numbering = None if numbers_lines else column
     id_lengths: Any = np.frombuffer(lengths, np.uint16)
     ids = Ids(np.frombuffer(text, np.uint8), starts_of(id_lengths), id_lengths)
     return groups, ids, np.frombuffer(values), numbering
@@ -159,10 +149,7 @@ def write_run(target: Path | IO[bytes], run: Run) -> None:
 
 def with_text_digest(run: Run) -> Run:
     """The run under the digest of the text that ``write_run`` writes, as baselines store it."""
-    digest = hashlib.sha256()
-    for line in _lines_of(run):
-        digest.update(line)
-    return run.with_source(digest=f"sha256:{digest.hexdigest()}")
+    return run.with_source(digest=f"sha256:{hashlib.sha256(b''.join(_lines_of(run))).hexdigest()}")
 
 
 def _lines_of(run: Run) -> Iterator[bytes]:

@@ -224,13 +224,10 @@ class Card:
         return math.fsum(topic.share or 0.0 for topic in self.verdict.responsible_topics if topic.topic in within)
 
     @property
-    def slices(self) -> tuple[Slice, ...]:
+    def slices(self) -> list[Slice]:
         """Slices that are significantly risky, others, and those too small to say; by URisk among themselves."""
-        return tuple(
-            sorted(
-                self.verdict.slices,
-                key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12)),
-            )
+        return sorted(
+            self.verdict.slices, key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12))
         )
 
     @property
@@ -238,16 +235,11 @@ class Card:
         """What became of the queries that lost, or of their most telling group, as far as it was examined."""
         if self.explained_by_wins:
             return Counter()
-        unanswered = set(self.verdict.topics.missing_in_candidate)
-        found, within = Counter[Fate](), None if self.group is None else {*self.group.responsible}
-        for topic in self.lost:
-            if within is not None and topic.topic not in within:
-                continue
-            if topic.topic in unanswered:
-                found["empty"] += 1
-            elif (fate := self._fate(topic.topic)) is not None:
-                found[fate] += 1
-        return found
+        topics = {topic.topic for topic in self.lost} if self.group is None else self.members(self.group)
+        empty = topics.intersection(self.verdict.topics.missing_in_candidate)
+        found = Counter[Fate](filter(None, map(self._fate, topics - empty)))
+        found["empty"] = len(empty)
+        return +found
 
     @property
     def ranks_searched(self) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import MARKS, Card, Tone
+from pytest_riskguard.reports.card import Card, Tone
 from pytest_riskguard.reports.words import advice
 from pytest_riskguard.serialization import Words, to_plain
 from pytest_riskguard.text import clean, counted, named
@@ -151,12 +151,10 @@ def title(gates: Sequence[KnownGate]) -> str:
 
 def summary(gates: Sequence[KnownGate]) -> list[str]:
     """The gates that were not judged, one line for each reason."""
-    lines = []
-    for became in dict.fromkeys(gate.became for gate in missing(gates)):
-        same = [gate for gate in missing(gates) if gate.became == became]
-        names = named([clean(gate.id) for gate in same], most=_MAX_NAMED)
-        lines.append(f"not judged ({same[0].words}): {names}")
-    return lines
+    by_reason: dict[str, list[str]] = {}
+    for gate in missing(gates):
+        by_reason.setdefault(gate.words, []).append(clean(gate.id))
+    return [f"not judged ({words}): {named(ids, most=_MAX_NAMED)}" for words, ids in by_reason.items()]
 
 
 def failures_before(gates: Sequence[KnownGate]) -> dict[int, int]:
@@ -215,11 +213,6 @@ class Answer:
     is_divided: bool
 
     @property
-    def mark(self) -> str:
-        """The tone as a sign."""
-        return MARKS[self.tone]
-
-    @property
     def title(self) -> str:
         """The answer in a line."""
         return f"{self.advice}: {self.counts}"
@@ -228,14 +221,12 @@ class Answer:
 def answer(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> Answer:
     """The answer of all gates of a run; ``gates`` are those that it knew."""
     verdicts, unjudged = by_service(verdicts, gates), missing(gates)
-    by_candidate: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        by_candidate.setdefault(verdict.candidate, []).append(verdict)
-    shipped = sum(all(verdict.passed for verdict in one) for one in by_candidate.values())
+    candidates = {verdict.candidate for verdict in verdicts}
+    shipped = candidates - {verdict.candidate for verdict in verdicts if not verdict.passed}
     how, what = advice(verdicts, complete=not unjudged)
-    is_divided = what == "Don't ship" and shipped > 0 and len({verdict.service for verdict in verdicts}) == 1
+    is_divided = what == "Don't ship" and bool(shipped) and len({verdict.service for verdict in verdicts}) == 1
     if is_divided:
-        what = f"{shipped} of {len(by_candidate)} candidates may ship"
+        what = f"{len(shipped)} of {len(candidates)} candidates may ship"
     return Answer(how, what, "; ".join(filter(None, (_counts(verdicts), title(gates)))), is_divided)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, Slice
+from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.rankings import LIMITED
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
@@ -53,25 +53,22 @@ def details(verdict: Verdict) -> list[Section]:
 
 def worst_topics(verdict: Verdict, *, most: int | None = None) -> Table:
     """The topics that a failure lists, with their queries and scores."""
-    card = Card(verdict)
-    title = "Largest wins" if card.explained_by_wins else "Worst topics"
     rows = []
-    for topic in card.worst[:most]:
+    for topic in Card(verdict).worst[:most]:
         scores = from_to(topic.baseline, topic.candidate)
         if verdict.asked.of_rankings:
-            scores += f" ({marks(topic, flagged=False, flips=False)})"
+            scores += f" ({marks(topic)})"
         rows.append((topic.topic, None if topic.query == topic.topic else topic.query, scores))
-    return Table(title, {"topic": "name", "query": "name", "scores": "text"}, rows).filled
+    return Table("", {"topic": "name", "query": "name", "scores": "text"}, rows).filled
 
 
-def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:
+def marks(topic: ResponsibleTopic, *, flips: bool = False) -> str:
     """The marks of a topic: the limits it exceeds, or whether it is flagged or flips the verdict."""
-    if topic is not None and topic.exceeds:
-        return ", ".join(_LIMIT_MARKS[limit] for limit in topic.exceeds)
-    return ", ".join(mark for mark, on in (("flagged", flagged), ("flips it", flips)) if on)
+    found = [_LIMIT_MARKS[limit] for limit in topic.exceeds]
+    return ", ".join(found or ["flagged"] * topic.flagged + ["flips it"] * flips)
 
 
-def _topics(card: Card) -> list[Table]:
+def _topics(card: Card) -> Table:
     """The same topics with all of their figures."""
     by_topic = card.verdict.asked.by_topic  # each topic has its own limit: no shares
     columns = {"topic": "name", "query": "name", "scores": "text", "change": "+.4f", "share": ".1%", "": "text"}
@@ -82,11 +79,11 @@ def _topics(card: Card) -> list[Table]:
             f"{plain(topic.baseline)} -> {plain(topic.candidate)}",
             topic.difference,
             None if by_topic else topic.share or 0.0,
-            marks(topic, flagged=topic.flagged, flips=topic.topic in card.decisive_topics),
+            marks(topic, flips=topic.topic in card.decisive_topics),
         )
         for topic in card.worst
     ]
-    return [Table("", columns, rows)] if rows else []
+    return Table("", columns, rows)
 
 
 # ---- statistics
@@ -95,7 +92,8 @@ def _topics(card: Card) -> list[Table]:
 def _statistics(verdict: Verdict) -> Section:
     card = Card(verdict)
     shown = verdict.outcome != "pass" or card.is_churn or verdict.asked.by_topic
-    return Section("Statistics", [*figures(verdict), *_flips(card)], _topics(card) if shown else [])
+    topics = [_topics(card)] if shown and card.worst else []
+    return Section("Statistics", [*figures(verdict), *_flips(card)], topics)
 
 
 def figures(verdict: Verdict) -> Iterator[str]:
@@ -208,19 +206,28 @@ def _documents(verdict: Verdict) -> Section | None:
 
 def _slices(verdict: Verdict) -> Section | None:
     """Each slice, the worst first."""
-    card, tested, rows = Card(verdict), not verdict.asked.by_topic, []
+    card = Card(verdict)
     columns = {"Slice": "name", "Topics": "d", "Losses": "d", "Share": ".1%", "Mean change": "+.4f", "URisk": "+.4f"}
-    columns |= {"Interval": "text", "Adjusted p": "p", "Risky": "text"} if tested else {}
-    for part in card.slices:
-        row = [_tagged(part), part.count, part.losses, card.share(part), part.mean_difference, part.urisk]
-        between = limits(part.lower, part.upper) or "too few topics"
-        rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
-    note = "Share: the part of all that was lost, or of all that was won where wins are at fault."
+    columns |= {"Interval": "+.4f", "Adjusted p": "p", "Risky": "text"}
+    rows = [
+        (
+            f"{clean(part.tag, limit=40)}={clean(part.value, limit=_MAX_NAME)}",
+            part.count,
+            part.losses,
+            card.share(part),
+            part.mean_difference,
+            part.urisk,
+            (part.lower, part.upper),
+            part.adjusted_p_value,
+            part.risky,
+        )
+        for part in card.slices
+    ]
+    note = (
+        "Share: the part of all that was lost, or of all that was won where wins are at fault. Without an interval: "
+        "too few topics."
+    )
     return Section("Topics by tag", parts=[Table("", columns, rows, note)]) if rows else None
-
-
-def _tagged(part: Slice) -> str:
-    return f"{clean(part.tag, limit=40)}={clean(part.value, limit=_MAX_NAME)}"
 
 
 def _judgements(verdict: Verdict) -> Section | None:
@@ -254,8 +261,10 @@ def settings(verdict: Verdict) -> Section:
     """The options of the gate that a report holds, and digests of what was compared."""
     asked, inputs = verdict.asked, verdict.inputs
     options = {"kind": asked.kind, **{name: _setting(getattr(asked, name)) for name in options_of(type(asked))}}
-    options["replicates"] = str(verdict.replicates)
-    rows = [(name, value) for name, value in options.items() if name in {*JSON_TYPES, *BELOW} and value]
+    options["replicates"] = verdict.replicates
+    rows = [
+        (name, value) for name, value in options.items() if name in {*JSON_TYPES, *BELOW} and value not in (None, "")
+    ]
     if inputs is not None:
         digests = {"qrels": inputs.qrels, "candidate": inputs.candidate}
         digests |= {f"baseline {name}": digest for name, digest in sorted(inputs.baselines.items())}
@@ -264,10 +273,8 @@ def settings(verdict: Verdict) -> Section:
     return Section("Settings and inputs", parts=[Table("", {"Option": "name", "Value": "name"}, rows, note)])
 
 
-def _setting(value: Any) -> str:
-    """The value of an option as people write it; empty if it is None."""
+def _setting(value: Any) -> Any:
+    """The value of an option as people write it."""
     if isinstance(value, tuple):
         return listed(value, most=_MAX_NAMED)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return short(value) if isinstance(value, float) else "" if value is None else str(value)
+    return short(value) if isinstance(value, float) else value  # the table knows yes and no

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +49,8 @@ def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(report: Report) -> dict[str, Any]:
     """The report as plain types, its keys in the order of the schema."""
-    content = {"verdicts": [verdict.to_dict() for verdict in report.verdicts]}
-    optional = {
-        "gates": report.gates,
-        "provenance": report.provenance,
-        "policy_changes": report.policy_changes,
-    }
-    return _headed(SCHEMA, content | {key: to_plain(value) for key, value in optional.items() if value})
+    known = {key: to_plain(value) for key, value in report._asdict().items() if value and key != "verdicts"}
+    return _headed(SCHEMA, {"verdicts": [verdict.to_dict() for verdict in report.verdicts]} | known)
 
 
 def dumps(report: Report) -> str:
@@ -178,18 +172,13 @@ def _check_columns(exhibits: Exhibits, lines: Sequence[str]) -> None:
     if lines and exhibits.curves and sorted(exhibits.curves) != [*lines]:
         found = named(sorted(exhibits.curves), most=5)
         raise ValueError(f"exhibits.curves: expected {', '.join(lines)}, found {found}")
-    columns = dict[str, Sequence[object]]()
-    for field in fields(exhibits):
-        value = getattr(exhibits, field.name)
-        if isinstance(value, tuple):
-            columns[field.name] = value
-        elif isinstance(value, Mapping):
-            columns |= {f"{field.name}[{key!r:.60}]": column for key, column in value.items()}
-    for name, column in columns.items():
+    columns = [(name, value) for name, value in vars(exhibits).items() if isinstance(value, tuple)]
+    for name in ("tags", "curves"):
+        columns += [(f"{name}[{key!r:.60}]", column) for key, column in getattr(exhibits, name).items()]
+    for name, column in columns:
         like = "alphas" if name.startswith(("alphas", "curves")) else "topics"
-        if len(column) != len(columns[like]):
-            expected = f"expected {len(columns[like])} values as {like} has"
-            raise ValueError(f"exhibits.{name}: {expected}, found {len(column)}")
+        if len(column) != (known := len(getattr(exhibits, like))):
+            raise ValueError(f"exhibits.{name}: expected {known} values as {like} has, found {len(column)}")
         huge = [abs(value) for value in column if isinstance(value, int | float) and abs(value) > MAX_SIZE]
         if huge:
             raise ValueError(f"exhibits.{name}: expected numbers up to {MAX_SIZE:g}, found {max(huge):g}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -105,9 +105,8 @@ def _shown(column: list[str], kind: str, width: int) -> list[str]:
         column = [ends(cell, width) for cell in column]
     width = max(map(columns, column))
     blanks = [" " * (width - columns(cell)) for cell in column]
-    if kind == "number":
-        return [blank + cell for blank, cell in zip(blanks, column, strict=True)]
-    return [cell + blank for blank, cell in zip(blanks, column, strict=True)]
+    right = kind == "number"
+    return [blank + cell if right else cell + blank for blank, cell in zip(blanks, column, strict=True)]
 
 
 def _cell(value: object, form: str, none: str) -> str:
@@ -192,16 +191,16 @@ def _cleaned(*texts: str) -> list[str]:
 # ---- names
 
 
-def ends(text: str, room: float, width: Callable[[str], float] = columns) -> str:
+def ends(text: str, room: float) -> str:
     """The text if it has room, else its two ends around an ellipsis: names often differ only at their end."""
 
     def cut(kept: int) -> str:
         end = kept // 2
         return f"{text[: kept - end].rstrip()}…{text[len(text) - end :].lstrip()}"
 
-    if width(text) <= room:
+    if columns(text) <= room:
         return text
-    return cut(max(bisect_left(range(len(text)), True, key=lambda kept: width(cut(kept)) > room) - 1, 0))
+    return cut(max(bisect_left(range(len(text)), True, key=lambda kept: columns(cut(kept)) > room) - 1, 0))
 
 
 # ---- lines of a terminal

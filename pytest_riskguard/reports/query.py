@@ -94,6 +94,6 @@ def _gates(topic: str, verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, 
     """Each gate, its outcome, the query's share of the loss, and whether it decided."""
     for verdict in verdicts:
         row = next((row for row in verdict.responsible_topics if row.topic == topic), None)
-        flagged, flips = row is not None and row.flagged, topic in Card(verdict).decisive_topics
         share = None if row is None or verdict.asked.by_topic else row.share
-        yield verdict.gate, word(verdict).upper(), share, marks(row, flagged=flagged, flips=flips)
+        mark = "" if row is None else marks(row, flips=topic in Card(verdict).decisive_topics)
+        yield verdict.gate, word(verdict).upper(), share, mark

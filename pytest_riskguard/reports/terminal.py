@@ -200,6 +200,8 @@ def _new_results(card: Card, screen: Screen) -> list[str]:
                 grade = "unjudged" if best.grade is None else f"grade {best.grade}"
                 name = f"{clean(topic.topic, limit=16)} {clean(best.document, limit=40)}"
                 found.append(f"{name} at rank {best.candidate_rank} ({grade})")
+    while len(found) > 1 and columns("; ".join(found)) > _width(screen) - 15:
+        found.pop()
     return [fitted(f"  new results: {'; '.join(found)}", _width(screen))] if found else []
 
 

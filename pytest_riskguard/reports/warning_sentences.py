@@ -27,18 +27,13 @@ def worded(verdict: Verdict) -> Verdict:
 def _worded(verdict: Verdict, findings: Findings) -> Findings:
     warnings = tuple(
         warning if warning.message else replace(warning, message=message(verdict, warning))
-        for warning in sorted(findings.warnings, key=_urgency)
+        for warning in sorted(findings.warnings, key=lambda one: (*FIRST_WARNINGS, one.code).index(one.code))
     )
     findings = replace(findings, warnings=warnings)
     if verdict.outcome == "incomparable":
         return findings
     verdict = verdict.with_findings(lambda _: findings)
     return replace(findings, figures=tuple(figures(verdict)), summary=f"{line(verdict)}. {paragraph(verdict)}")
-
-
-def _urgency(warning: VerdictWarning) -> int:
-    first = FIRST_WARNINGS
-    return first.index(warning.code) if warning.code in first else len(first)
 
 
 def message(verdict: Verdict, warning: VerdictWarning) -> str:

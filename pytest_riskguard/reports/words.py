@@ -65,7 +65,7 @@ def risk_name(verdict: Verdict) -> str:
 def required(verdict: Verdict) -> str:
     """What the gate asks of the candidate."""
     if most := Card(verdict).may_collapse:
-        return f"at most {counted(most, 'topic')} {'collapses' if most == 1 else 'collapse'}"
+        return f"at most {counted(most, 'topic collapses', 'topics collapse')}"
     return verdict.asked.requires
 
 
@@ -156,12 +156,12 @@ def _collapse(card: Card) -> _Line:
     if not lost:
         worst = card.largest_loss
         loss = "" if worst is None else f"the largest loss is {size(worst.difference)}"
-        return _Line(f"no query lost {more_than(verdict, 1)}", [loss])
+        return _Line(f"no query lost {more_than(verdict)}", [loss])
     if count == 1 and not allowed:
         return _Line("{} lost {}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))
     if guarded := sum("protected" in topic.exceeds for topic in lost):
         return _Line(f"{counted(guarded, 'protected query', 'protected queries')} lost", ["none may"])
-    what = f"lost {more_than(verdict, count)}"
+    what = f"lost {more_than(verdict)}"
     if (group := card.group) is not None:
         members = len(card.members(group))
         which = f"all {count} queries" if members == count else f"{members} of {count} queries"
@@ -197,26 +197,24 @@ def _surprise(verdict: Verdict) -> _Line:
     return _Line("no surprise", [changed, f"mean RBO {plain(verdict.estimates.candidate_mean, 2)}"])
 
 
-def more_than(verdict: Verdict, number: int = 2) -> str:
-    """``more than 0.30``, or in words where several limits apply; said of so many queries."""
+def more_than(verdict: Verdict) -> str:
+    """``more than 0.30``, or in words where several limits apply."""
     match verdict.max_loss, verdict.max_share, bool(verdict.protected):
         case float() as loss, None, False:
             return f"more than {as_given(loss)}"
         case None, float() as part, False:
-            return f"more than {percent(part)} of {'its' if number == 1 else 'their'} score"
-    return f"more than {'it' if number == 1 else 'they'} may"
+            return f"more than {percent(part)} of the score"
+    return "more than allowed"
 
 
 def _all(verdict: Verdict) -> str:
     return counted(verdict.topics.count, "query", "queries")
 
 
-def _counts(verdict: Verdict, *, lost_first: bool = True) -> list[str]:
+def _counts(verdict: Verdict) -> list[str]:
     """``12 of 30 queries lost``, ``none gained``."""
     topics = verdict.topics
-    numbers = [("lost", topics.losses), ("gained", topics.wins)]
-    (one, first), (other, second) = numbers if lost_first else numbers[::-1]
-    return [f"{first or 'none'} of {_all(verdict)} {one}", f"{second or 'none'} {other}"]
+    return [f"{topics.losses or 'none'} of {_all(verdict)} lost", f"{topics.wins or 'none'} gained"]
 
 
 def means(verdict: Verdict) -> str:
@@ -250,7 +248,7 @@ def _must_show(card: Card) -> _Line:
     """A gate for which the candidate bears the burden of proof."""
     verdict, interval, same = card.verdict, card.verdict.decisive_interval, card.verdict.asked.side == "both"
     passed, most = verdict.outcome == "pass", verdict.tolerance
-    text = f"{'' if passed else 'not '}shown to be {'equivalent' if same else 'good enough'}"
+    text = f"{'not ' * (not passed)}shown to be {'equivalent' if same else 'good enough'}"
     if interval is None:
         return _Line(text)
     loss, gain = max(-interval.lower, 0.0), max(interval.upper, 0.0)
@@ -269,7 +267,8 @@ def _passed(card: Card) -> _Line:
     if verdict.topics.wins == verdict.topics.losses == 0:
         return _Line("nothing changed", [f"{_all(verdict)} score as before"])
     if card.has("significantly_better"):
-        return _Line(f"{name} rose {means(verdict)}, more than chance explains", _counts(verdict, lost_first=False))
+        gained = f"{verdict.topics.wins} of {_all(verdict)} gained"
+        return _Line(f"{name} rose {means(verdict)}, more than chance explains", [gained])
     upper, tolerance = card.deciding_limit, verdict.tolerance
     is_down = difference < 0 and upper is not None and upper < -ROUNDING_ERROR
     if tolerance > 0 and is_down and not verdict.asked.is_pool:
@@ -339,9 +338,12 @@ def paragraph(verdict: Verdict) -> str:
         about = "This measures change, not harm: no judgement says which ranking is better."
         return " ".join(filter(None, [mistake, sentence("; ".join(every)), about]))
     said = [cause(verdict), _tally(card), *_reasons(card), weakness(verdict)]
-    said += [] if said[0] and card.fates["empty"] else [_unanswered(card)]
+    if card.unanswered and not (said[0] and card.fates["empty"]):
+        said.append(f"The candidate returned nothing for {counted(card.unanswered, 'query', 'queries')}.")
     said += [f"Without {clean(topic, limit=MAX_NAME)} it would pass." for topic in card.decisive_topics]
-    said += [_risky_slices(card)] if verdict.outcome == "pass" else []
+    risky = tuple(f"{part.tag}={part.value}" for part in card.slices if part.risky)
+    if risky and verdict.outcome == "pass":
+        said.append(f"By themselves, {listed(risky, most=_MAX_NAMED)} are significantly risky.")
     return " ".join(filter(None, said))
 
 
@@ -381,15 +383,13 @@ def _tally(card: Card) -> str:
     verdict, topics, estimates = card.verdict, card.verdict.topics, card.verdict.estimates
     if topics.wins == topics.losses == 0:
         return "No score changed by more than 0.000001." if topics.changed else "No score changed."
-    part = "" if verdict.slice is None else f" {clean(verdict.slice, limit=MAX_NAME)}"
-    lost = f"{topics.losses} of {topics.count}{part} {'query' if topics.count == 1 else 'queries'} lost"
-    lost += "" if topics.wins == 0 else f", {topics.wins} gained"
-    mean, told = _mean(verdict), line(verdict)
-    if all(fact in told for fact in (mean, *_counts(verdict))):
+    mean, told, counts = _mean(verdict), line(verdict), _counts(verdict)
+    if all(fact in told for fact in (mean, *counts)):
         return ""
     # of a pool, and with noise, other things were compared
     beyond = verdict.reason == "loss" and not verdict.asked.is_pool and estimates.noise_urisk is None
-    return f"{lost}; {mean}{', more than chance explains' * beyond}." if mean else f"{lost}."
+    mean += ", more than chance explains" * (beyond and bool(mean))
+    return sentence("; ".join(filter(None, (", ".join(counts), mean))))
 
 
 def _reasons(card: Card) -> Iterator[str]:
@@ -428,8 +428,7 @@ def _churn(card: Card) -> str:
         return sentence(f"{text}; on_churn: fail would stop it")
     said = sentence(f"{text}; on_churn: warn would let it pass")
     if (rate := verdict.power.churn_failure_rate) is not None:
-        about = "about " if 0.005 <= rate <= 0.995 else ""
-        said += f" A change like this that leaves the mean alone would fail in {about}{share(rate)} of cases."
+        said += f" A change like this that leaves the mean alone would fail in {share(rate)} of cases."
     return said
 
 
@@ -441,17 +440,6 @@ def weakness(verdict: Verdict) -> str:
     if (loss := card.unseen_loss) is not None:
         said.append(f"A loss of up to {size(loss)} in the mean may go unseen: the gate has little power.")
     return " ".join(said)
-
-
-def _unanswered(card: Card) -> str:
-    missing = card.unanswered
-    return f"The candidate returned nothing for {counted(missing, 'query', 'queries')}." if missing else ""
-
-
-def _risky_slices(card: Card) -> str:
-    """Slices that are risky although all topics together are not."""
-    risky = tuple(f"{part.tag}={part.value}" for part in card.slices if part.risky)
-    return f"By themselves, {listed(risky, most=_MAX_NAMED)} are significantly risky." if risky else ""
 
 
 # ---- the figures in a line
@@ -632,10 +620,9 @@ def steps(
         yield Step(_REMEDIES[verdict.reason], known.verify if verdict.reason == "bad_baseline" else "")
     unjudged = verdict.judgements
     if unjudged is not None and unjudged.depends:
-        verb = "is" if unjudged.documents == 1 else "are"
-        documents = counted(unjudged.documents, f"top-{Card(verdict).ranks_searched} document")
-        lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
-        yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
+        ranks = f"top-{Card(verdict).ranks_searched}"
+        documents = counted(unjudged.documents, f"{ranks} document is", f"{ranks} documents are")
+        yield Step(f"{documents} unjudged; judge-next lists those to judge first", known.judge_next)
     if known.explain:
         yield Step("Look into the worst query", known.explain)
     if verdict.asked.of_rankings and known.judge_next:

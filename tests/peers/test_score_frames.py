@@ -110,8 +110,8 @@ def test_what_cannot_be_scored_is_refused():
         score_frame(rankings[["query_id"]], judgements, ["AP"])
     with pytest.raises(DataError, match="expected each document once"):
         score_frame(pd.concat([rankings, rankings]), judgements, ["AP"])
-    with pytest.raises(TypeError, match="judgements: expected a frame, found dict"):
-        score_frame(rankings, {"q": {"d": 1}}, ["AP"])
+    with pytest.raises(TypeError, match="dict"):
+        score_frame({"q": {"d": 1}}, judgements, ["AP"])
 
 
 @pytest.fixture

@@ -234,7 +234,7 @@ def test_a_pass_after_a_failure_is_shown_everywhere(pytester, flaky, workers):
     result.stdout.fnmatch_lines(["PASS (after 1 failure)*test_own.py::test_flaky*"])
     markdown, page = ((pytester.path / f"report.{kind}").read_text(encoding="utf-8") for kind in ("md", "html"))
     assert "| pass (after 1 failure)" in markdown
-    assert "passes (after 1 failure)" in page
+    assert "pass (after 1 failure)" in page
     assert "(after" not in json.dumps(read_report(pytester.path / "report.json")["verdicts"])
 
 

@@ -401,9 +401,7 @@ def test_rounding_hardly_changes_how_far_a_score_moved(before, after, text):
     assert from_to(before, after) == text
 
 
-@pytest.mark.parametrize(
-    ("rate", "said"), [(0.618, "about 62%"), (0.9999, "over 99%"), (0.0001, "under 1%"), (0.0, "0%")]
-)
+@pytest.mark.parametrize(("rate", "said"), [(0.618, "62%"), (0.9999, "over 99%"), (0.0001, "under 1%"), (0.0, "0%")])
 def test_how_often_a_harmless_change_fails_is_said_where_it_is_known(rate, said):
     verdict = altered(VERDICTS["no group"](), power=Power(churn_failure_rate=rate))
     assert words.paragraph(verdict).endswith(
@@ -438,7 +436,7 @@ def test_a_command_is_a_step_only_where_it_runs():
     typed = Commands(judge_next="riskguard judge-next --gate no-risk", verify="riskguard baseline verify")
     here = [*words.steps(explained(), reproduce="pytest x", report="out.html", commands=typed)]
     assert [(step.text, step.command) for step in here] == [
-        ("14 top-10 documents are unjudged; list those to judge first", typed.judge_next),
+        ("14 top-10 documents are unjudged; judge-next lists those to judge first", typed.judge_next),
         ("Reproduce", "pytest x"),
         ("Report: out.html", ""),
     ]

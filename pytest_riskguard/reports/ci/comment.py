@@ -6,7 +6,7 @@ Addresses of a run come from the caller alone: a report may be written by the co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.comparisons import Report, answer, missing, title, urgency
@@ -53,8 +53,9 @@ def verdict(run: Run, report: Report) -> str:
     report = report.shown
     inputs = dict.fromkeys(warning.message for verdict in report.verdicts for warning in verdict.first_warnings)
     head = [_heading(run, report), "", *_links(run)]
-    head += _attention([*report.policy_changes, *[*inputs][:_MAX_WARNINGS]])
-    head += _attention(["The report does not say which commit it is about."] if report.commit is None else [])
+    unknown = ["The report does not say which commit it is about."] * (report.commit is None)
+    for text in (*report.policy_changes, *[*inputs][:_MAX_WARNINGS], *unknown):
+        head += [f"⚠️ {prose(text.replace(' -> ', ' → '), limit=2000)}", ""]
     known = report.provenance
     old = "" if known is None else ages(known.baselines, known.date)
     head += [f"{prose(old, limit=300)}.", ""] if old else []
@@ -66,25 +67,19 @@ def _comment(lines: Sequence[str]) -> str:
 
 
 def _heading(run: Run, report: Report) -> str:
-    commit, said = _commit(run), answer(report.verdicts, report.gates)
+    commit, said, first = _commit(run), answer(report.verdicts, report.gates), min(report.verdicts, key=urgency)
+    sign, advice = _SIGNS[said.tone], f"{said.advice} for" if said.advice == "No verdict" else said.advice
+    why = prose(": ".join(filter(None, (first.service, line(first)))).replace(" -> ", " → "), limit=300)
     if said.tone != "stop" and missing(report.gates):
-        return f"### {_SIGNS[said.tone]} No verdict for {commit}: {title(report.gates)}"
-    if said.tone != "stop" and run.ended is not None and run.ended not in SUCCEEDED:
+        advice, why = "No verdict for", title(report.gates)
+    elif said.tone != "stop" and run.ended is not None and run.ended not in SUCCEEDED:
         ended = code(run.ended, limit=40)
-        return f"### {_SIGNS['caution']} No verdict for {commit}: the gates pass, but the run ended with {ended}"
-    advice = f"{said.advice} for" if said.advice == "No verdict" else said.advice
-    if said.is_divided:
-        return f"### {_SIGNS[said.tone]} {commit}: {said.title}"
-    if said.tone == "go" and len(report.verdicts) > 1:
-        return f"### {_SIGNS[said.tone]} {advice} {commit}: {said.counts}"
-    first = min(report.verdicts, key=urgency)
-    why = f"{first.service}: " * bool(first.service) + line(first).replace(" -> ", " → ")
-    return f"### {_SIGNS[said.tone]} {advice} {commit}: {prose(why, limit=300)}"
-
-
-def _attention(texts: Iterable[str]) -> list[str]:
-    """What a reader must not miss."""
-    return [line for text in texts for line in (f"⚠️ {prose(text.replace(' -> ', ' → '), limit=2000)}", "")]
+        sign, advice, why = _SIGNS["caution"], "No verdict for", f"the gates pass, but the run ended with {ended}"
+    elif said.is_divided:
+        return f"### {sign} {commit}: {said.title}"
+    elif said.tone == "go" and len(report.verdicts) > 1:
+        why = said.counts
+    return f"### {sign} {advice} {commit}: {why}"
 
 
 def _commit(run: Run) -> str:

@@ -96,10 +96,9 @@ def append_summary(path: Path, report: Report, errors: Sequence[Annotation] = ()
     """
     from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 
-    used = path.stat().st_size if path.exists() else 0
     errors_text = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
-        limit = max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0)
+        limit = max(SUMMARY_LIMIT - (used := file.tell()) - len(errors_text.encode()), 0)
         file.write(("\n" if used else "") + render(report.shown, limit=limit) + errors_text)
 
 
@@ -112,14 +111,8 @@ def _as_markdown(error: Annotation) -> str:
 
 def place(path: Path) -> str:
     """A file as GitHub names it: from the root of the checkout, with forward slashes."""
-    path = Path(os.path.normpath(path.absolute()))
-    workspace = os.environ.get("GITHUB_WORKSPACE")
-    roots = [Path(os.path.normpath(workspace))] if workspace else []
-    roots += [parent for parent in path.parents if (parent / ".git").exists()][:1]
-    for root in roots:
-        if path.is_relative_to(root):
-            return path.relative_to(root).as_posix()
-    return path.as_posix()
+    path, root = (Path(os.path.abspath(one)) for one in (path, os.environ.get("GITHUB_WORKSPACE", "")))  # noqa: PTH100
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
 
 def _data(text: str) -> str:

@@ -47,8 +47,6 @@ MAX_WORST, STATIC_ROWS = 6, 10
 #: Comparisons that have charts, of which each takes at most about 100 kB.
 _MAX_DRAWN = 20
 _SCRIPTS = ("base.js", "rankings.js", "search.js", "topics.js", "navigation.js")
-_OUTCOMES = {"pass": "passes", "pass with care": "passes with care", "fail": "fails"}
-_MARKS = {"pass": MARKS["go"], "pass with care": MARKS["caution"], "fail": MARKS["stop"], "inconclusive": "?"}
 
 
 def document(report: Report) -> str:
@@ -58,12 +56,12 @@ def document(report: Report) -> str:
     known, provenance = report.gates, report.provenance
     views, said = _views(report.verdicts, known), answer(report.verdicts, known)
     budget = MAX_BYTES // max(len(views), 1)
-    name = f"{said.mark} {said.title}"
+    name = said.title
     if len(views) == 1 and views[0].card.tone == said.tone:  # with the cause, where there is only one comparison
-        name = "; ".join(filter(None, (f"{said.mark} {views[0].title}", title(known))))
+        name = "; ".join(filter(None, (views[0].title, title(known))))
     return whole_page(
         "page.html",
-        title=name,
+        title=f"{MARKS[said.tone]} {name}",
         style="print.css",
         script=_script(),
         comparisons=views,
@@ -100,18 +98,12 @@ class GateView:
     @property
     def mark(self) -> str:
         """How it ended as a sign."""
-        return _MARKS.get(words.word(self.verdict), "!")
+        return MARKS[Card(self.verdict).tone]
 
     @property
     def words(self) -> str:
         """How it ended in words, and how often the gate failed before."""
-        said = words.word(self.verdict)
-        return _OUTCOMES.get(said, said) + after(self.known.failures if self.known else None)
-
-    @property
-    def place(self) -> str:
-        """File and line of the gate, where the run that judged it is known."""
-        return "" if self.known is None else self.known.place
+        return words.word(self.verdict) + after(0 if self.known is None else self.known.failures)
 
 
 @frozen
@@ -141,11 +133,6 @@ class ComparisonView:
         return Card(self.lead.verdict)
 
     @property
-    def mark(self) -> str:
-        """The card's tone as a sign."""
-        return MARKS[self.card.tone]
-
-    @property
     def title(self) -> str:
         """The answer in a line."""
         verdict = self.lead.verdict
@@ -167,11 +154,6 @@ class ComparisonView:
     def counts(self) -> str:
         """How its gates ended."""
         return answer([gate.verdict for gate in self.gates]).counts
-
-    @property
-    def has_panels(self) -> bool:
-        """Whether a query can be opened."""
-        return any(gate.verdict.documents for gate in self.gates)
 
     def data(self, budget: int) -> dict[str, Any]:
         """For the script; topics that do not fit into the budget are left out, the least harmful first."""
@@ -227,7 +209,6 @@ def _script() -> str:
 
 #: Longest query, name or value of a tag, id and title of a document.
 MAX_QUERY, MAX_TAG, _MAX_ID, _MAX_TITLE = 200, 60, 120, 160
-_FIGURES = ("baseline", "candidate", "difference", "share", "contribution", "standardised", "marks")
 
 
 class TopicRow(NamedTuple):
@@ -252,7 +233,7 @@ def topic_rows(verdict: Verdict) -> list[TopicRow]:
     columns = card.columns
     for place, topic in enumerate(columns.topics):
         candidate, baseline, known = columns.candidate[place], columns.baseline[place], responsible.get(topic)
-        flagged = columns.flagged(place) if known is None else known.flagged
+        flagged = "flagged" * columns.flagged(place)
         tags = tuple(
             (clean(tag, limit=MAX_TAG), clean(values[place], limit=MAX_TAG))
             for tag, values in columns.tags.items()
@@ -268,7 +249,7 @@ def topic_rows(verdict: Verdict) -> list[TopicRow]:
             None if known is None else known.share,
             columns.contributions[place],
             columns.standardised[place],
-            marks(known, flagged=flagged, flips=topic in card.decisive_topics),
+            flagged if known is None else marks(known, flips=topic in card.decisive_topics),
         )
         rows.append(row)
     return sorted(rows, key=lambda row: (round(row.contribution, 12), row.topic))
@@ -283,7 +264,7 @@ def topic_data(rows: Sequence[TopicRow]) -> dict[str, Any]:
         "queries": [row.query for row in rows],
         "known_tags": [list(tag) for tag in known],
         "tags": tags,
-        **{name: [getattr(row, name) for row in rows] for name in _FIGURES},
+        **{name: [getattr(row, name) for row in rows] for name in TopicRow._fields[3:]},
     }
 
 
@@ -313,14 +294,8 @@ def panels(verdicts: Sequence[Verdict], topics: Sequence[str]) -> dict[str, Any]
                 if row.best_rank <= depth
             ]
             entries.append([place, shown])
-    return {
-        "depth": depth,
-        "documents": [[clean(name, limit=_MAX_ID), *_title(titles.get(name), urls.get(name))] for name in documents],
-        "topics": entries,
-    }
-
-
-def _title(title: str | None, address: str | None) -> list[str]:
-    """Title and address of a document, as far as they are known; only web addresses become links."""
-    shown, link = clean(title or "", limit=_MAX_TITLE), web_address(address) if address else None
-    return [shown, link] if link else [shown] if shown else []
+    named = [
+        (clean(name, limit=_MAX_ID), clean(titles.get(name, ""), limit=_MAX_TITLE), web_address(urls.get(name, "")))
+        for name in documents
+    ]
+    return {"depth": depth, "documents": named, "topics": entries}

@@ -46,7 +46,7 @@ def anchors(names: Sequence[str]) -> list[str]:
 
 def topic_anchor(gate: str, topic: str) -> str:
     """The id of a topic's row, for the gate with this id."""
-    return f"{gate}/{quote(clean(topic, limit=MAX_TOPIC), safe='', errors='replace')}"
+    return f"{gate}/{_quoted(clean(topic, limit=MAX_TOPIC))}"
 
 
 def content_policy(style: str, script: str) -> str:
@@ -75,15 +75,10 @@ def script_json(value: object) -> str:
     return text.translate(_ESCAPES)
 
 
-def size(value: object) -> int:
-    """Bytes that a value takes in the page."""
-    return len(script_json(value).encode("utf-8", "replace"))
-
-
 def fitting(items: Sequence[object], budget: int) -> int:
     """How many of the first items fit into a budget of bytes."""
     for count, item in enumerate(items):
-        budget -= size(item) + 1
+        budget -= len(script_json(item).encode("utf-8", "replace")) + 1
         if budget < 0:
             return count
     return len(items)

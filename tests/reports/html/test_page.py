@@ -108,7 +108,7 @@ def test_the_page_and_its_data_are_those_that_were_looked_at():
 def test_only_web_addresses_become_links(verdict, address):
     known = replace(with_rankings(verdict).documents, urls={"d-1": address})
     (data,) = Page(render(Report([replace(verdict, documents=known)]))).data
-    assert data["panels"]["documents"][0] == ["d-1", "Kettle & <b>sensor</b>"]
+    assert data["panels"]["documents"][0] == ["d-1", "Kettle & <b>sensor</b>", None]
 
 
 def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict):
@@ -126,8 +126,8 @@ def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict):
     assert "this gate: alpha 2" in page.said, "a chart is that of the first gate"
     assert "this gate: alpha 5" not in page.said
     for text in (
-        "again ✗ fails not significantly risky 5 URisk",
-        "of 50 topics ✗ fails not significantly risky 2 URisk",
+        "again ✗ fail not significantly risky 5 URisk",
+        "of 50 topics ✗ fail not significantly risky 2 URisk",
     ):
         assert text in page.said
 

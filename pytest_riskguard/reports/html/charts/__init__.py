@@ -131,16 +131,15 @@ def _georisk(verdict: Verdict) -> Iterator[Plot]:
     }
     # The important ones are drawn last, on top of the others.
     for system in sorted(by_system, key=lambda name: (name == verdict.candidate, name in looks, name)):
-        line, role = by_system[system], ""
+        line = by_system[system]
         means, symbol, colour = looks.get(system, ("rest of the pool", "ring", "grey"))
-        if system in looks and system != means:
-            role, means = f" ({means})", f"{means} {clean(system, limit=30)}"
+        means += f" {clean(system, limit=30)}" * (system in looks and system != means)
         ends = f"{plain(line[0], 3)} at alpha {short(alphas[0])} to {plain(line[-1], 3)} at alpha {short(alphas[-1])}"
         drawn.line(zip(alphas, line, strict=True), colour=colour)
         drawn.point(
             alphas[-1],
             line[-1],
-            f"{clean(system, limit=40)}{role}: GeoRisk from {ends}",
+            f"{clean(system, limit=40)}: GeoRisk from {ends}",
             symbol=symbol,
             colour=colour,
             means=means,

@@ -29,7 +29,7 @@ def text_width(text: str, size: float = SMALL) -> float:
 
 def clipped(text: str, *, width: float, size: float = SMALL) -> str:
     """The text if it is no wider than ``width``, else its two ends around an ellipsis."""
-    return ends(text, width, partial(text_width, size=size))
+    return ends(text, width / _COLUMN / size)
 
 
 #: All charts have this width, in units of their text; the page gives each the width it has room for.
@@ -90,8 +90,10 @@ def words(
     colour: str = Colour.INK,
     weight: str | None = None,
 ) -> str:
-    """A line of text on the height ``y``, cut to ``width``."""
+    """A line of text on the height ``y``, cut to ``width``; nothing if it is empty."""
     shown = clean(text)
+    if not shown:
+        return ""
     if width is not None:
         shown = clipped(shown, width=width, size=size)
     return element(
@@ -104,12 +106,6 @@ def mark(title: str, *shapes: str, topic: str | None = None) -> str:
     tooltip = element("title", quoted(clean(title, limit=_MAX_TITLE)))
     of_topic = None if topic is None else clean(topic, limit=120)  # as the page names it
     return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
-
-
-def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str | None = None) -> str:
-    """A straight line."""
-    (x1, y1), (x2, y2) = start, end
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=colour, stroke_width=width, stroke_dasharray=dash)
 
 
 def lines(ends: Sequence[tuple[Point, Point]], *, colour: str, width: float | None = None) -> str:
@@ -127,10 +123,10 @@ def outline(points: Iterable[Point]) -> str:
     return "M" + "L".join(f"{number(x)},{number(y)}" for x, y in points)
 
 
-def curve(points: Iterable[Point], *, colour: str, dash: str | None = None) -> str:
+def line(*points: Point, colour: str, width: float = 1.0, dash: str | None = None) -> str:
     """A line through these points."""
     return element(
-        "path", d=outline(points), fill="none", stroke=colour, stroke_width=1.5, stroke_dasharray=dash,
+        "path", d=outline(points), fill="none", stroke=colour, stroke_width=width, stroke_dasharray=dash,
         stroke_linejoin="round",
     )  # fmt: skip
 
@@ -204,8 +200,7 @@ class Scale:
 
     def __call__(self, value: float) -> float:
         """The place of a value; one outside the axis is at its end."""
-        low, high = self.low / 2, self.high / 2  # halves, since the difference may be infinite
-        share = (value / 2 - low) / (high - low)
+        share = (value - self.low) / (self.high - self.low)
         return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
 
     def between(self, start: float, end: float) -> Scale:
@@ -257,51 +252,9 @@ def _legend(entries: Sequence[Entry]) -> tuple[str, float]:
         wide = 22 + text_width(shown)
         if x > MARGIN and x + wide > right:
             x, y = MARGIN, y + LINE_HEIGHT + 2
-        parts += [
-            symbol(x + 8, y + 8, 4.5, colour),
-            words(x + 22, y + 12.5, shown, colour=Colour.MUTED),
-        ]
+        parts += [symbol(x + 8, y + 8, 4.5, colour), words(x + 22, y + 12.5, shown, colour=Colour.MUTED)]
         x += wide + 14
     return "".join(parts), y + LINE_HEIGHT + 6 if entries else y
-
-
-def _frame(
-    x: Scale,
-    y: Scale,
-    *,
-    top: float,
-    height: float,
-    titles: tuple[str, str],
-    numbered: bool,
-    below: float,
-) -> tuple[Scale, Scale, str]:
-    """Both scales in the coordinates of the drawing, and the SVG of axes around so much room.
-
-    The title of the y axis stands above it, so that it need not be turned; that of the x axis, which may be
-    ``numbered``, stands so far ``below`` it.
-    """
-    x_title, y_title = titles
-    y_ticks = y.ticks(max(int(height / 32), 2))
-    y_labels = tick_labels(y_ticks)
-    left = MARGIN + max(text_width(text) for text in y_labels) + 6
-    right = WIDTH - 2 * MARGIN
-    if y_title:
-        top += LINE_HEIGHT + 8
-    bottom = top + height
-    x, y = x.between(left, right), y.between(bottom, top)
-    parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
-    for tick, text in zip(y_ticks, y_labels, strict=True):
-        parts.append(words(left - 6, y(tick) + 4, text, anchor="end", colour=Colour.MUTED))
-    ticks = x.ticks(max(int((right - left) / 70), 2)) if numbered else []
-    parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
-    for tick, text in zip(ticks, tick_labels(ticks), strict=True):
-        middle = min(x(tick), WIDTH - MARGIN - text_width(text) / 2)
-        parts.append(words(middle, bottom + 17, text, anchor="middle", colour=Colour.MUTED))
-    parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
-    room, end = WIDTH - 2 * MARGIN, WIDTH - MARGIN
-    parts += [words(MARGIN, top - 12, y_title, width=room)] if y_title else []
-    parts += [words(end, bottom + below, x_title, width=room, anchor="end")] if x_title else []
-    return x, y, "".join(parts)
 
 
 @frozen
@@ -398,24 +351,17 @@ class Plot:
         has_bars = any(one.topic is not None for one in self._marks)
         # Under the axis there is room for its numbers, and for its title if it has one.
         below = 34.0 if self.x and not has_bars else 17.0
-        across, up, axes = _frame(
-            *self._scales(),
-            top=top if self.y else top + 8,
-            height=200 if has_bars else 270,
-            titles=(self.x, self.y),
-            numbered=not has_bars,
-            below=below,
-        )
+        across, up, axes = self._axes(top, below, has_bars=has_bars)
         zero, half = up(0), (across(_BAR) - across(0)) / 2
         under = [line((across.start, zero), (across.end, zero), colour=Colour.GREY)] if self.zero else []
         over = list[str]()
         for one in self._marks:
             x, y = across(one.x), up(one.y)
-            if one.topic is not None:
+            if one.topic is None:
+                over.append(mark(one.text, one.symbol(x, y, 4.5, one.colour)))
+            else:
                 bar = box(x - half, min(zero, y), x + half, max(zero, y), colour=one.colour)
                 under.append(mark(one.text, bar, topic=one.topic))
-                continue
-            over.append(mark(one.text, one.symbol(x, y, 4.5, one.colour)))
         whiskers = [
             ((across(one.x), up(one.low)), (across(one.x), up(one.high)))
             for one in self._marks
@@ -424,8 +370,34 @@ class Plot:
         under.append(lines(whiskers, colour=Colour.GREY, width=2))
         for drawn in self._lines:
             corners = [(across(x), up(y)) for x, y in drawn.points]
-            under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
+            under.append(line(*corners, colour=drawn.colour, width=1.5, dash="5 4" if drawn.dashed else None))
         return axes + keys + "".join(under + over), up.start + below + 7
+
+    def _axes(self, top: float, below: float, *, has_bars: bool) -> tuple[Scale, Scale, str]:
+        """Both scales in the coordinates of the drawing, and the SVG of axes.
+
+        The title of the y axis stands above it, so that it need not be turned; that of the x axis, which has numbers
+        unless there are bars, stands so far ``below`` it.
+        """
+        top += LINE_HEIGHT + 8 if self.y else 8
+        bottom, right = top + (200 if has_bars else 270), WIDTH - 2 * MARGIN
+        x, y = self._scales()
+        y_ticks = y.ticks(6 if has_bars else 8)
+        y_labels = tick_labels(y_ticks)
+        left = MARGIN + max(map(text_width, y_labels)) + 6
+        x, y = x.between(left, right), y.between(bottom, top)
+        parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
+        for tick, text in zip(y_ticks, y_labels, strict=True):
+            parts.append(words(left - 6, y(tick) + 4, text, anchor="end", colour=Colour.MUTED))
+        ticks = [] if has_bars else x.ticks(max(int((right - left) / 70), 2))
+        parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
+        for tick, text in zip(ticks, tick_labels(ticks), strict=True):
+            middle = min(x(tick), WIDTH - MARGIN - text_width(text) / 2)
+            parts.append(words(middle, bottom + 17, text, anchor="middle", colour=Colour.MUTED))
+        parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
+        parts.append(words(MARGIN, top - 12, self.y, width=right))
+        parts.append(words(WIDTH - MARGIN, bottom + below, self.x, width=right, anchor="end"))
+        return x, y, "".join(parts)
 
     def _scales(self) -> tuple[Scale, Scale]:
         ends = [(one.x, y) for one in self._marks for y in (one.y, one.low, one.high)]
