@@ -19,8 +19,8 @@ def judged(pytester, project):
         pytester.path.joinpath("topics.tsv").write_text("\n".join(rows) + "\n")
         files = {"qrels": pytester.path / "qrels.txt", "topics": pytester.path / "topics.tsv"}
         Store(pytester.path / "baselines").rescore("prod", **files)
-        gates = [f"{gate}, baseline: prod" for gate in gates]
-        return world.judge(pytester, gates, head=head, arguments=arguments)
+        against = [f"{gate}, baseline: prod" for gate in gates]
+        return world.judge(pytester, against, head=head, arguments=arguments)
 
     return judged
 
