@@ -88,7 +88,9 @@ def _scores(folder: InputFile) -> tuple[TopicScores, ...]:
         if path.suffix != ".parquet":
             files = "a folder of Parquet files alone, of a job that has ended"
             raise folder.refuse(None, f"expected {files}, found {path.name!r:.80} in it")
-        for one in read(folder.inside(path, format="parquet"), "scores"):
+        part = folder.inside(path)
+        part.given = replace(part.given, format="parquet")  # with columns of any names
+        for one in read(part, "scores"):
             pairs = zip(one.topics, one.values.tolist(), strict=True)
             rows += [(topic, str(one.measure), value, None) for topic, value in pairs]
     return scores_of_rows(folder, rows)

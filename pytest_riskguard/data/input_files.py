@@ -142,9 +142,9 @@ class InputFile(InputData):
         self.limit, self._error, self._content = limit, error, content
         self._digest: str | None = None
 
-    def inside(self, path: Path, **given: Any) -> InputFile:
-        """A file in this folder, read as was said of the folder but for what is ``given``."""
-        file = InputFile(replace(self.given, path=path, **given), error=self._error, limit=self.limit)
+    def inside(self, path: Path) -> InputFile:
+        """A file in this folder, read as was said of the folder."""
+        file = InputFile(replace(self.given, path=path), error=self._error, limit=self.limit)
         file.queries, file.labels, file.measures = self.queries, self.labels, self.measures
         return file
 

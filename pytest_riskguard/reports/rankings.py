@@ -62,8 +62,9 @@ def section(difference: Difference, topics: Topics | None, step: str, *, page: b
     columns = {"topic": "name", "query": "name", "overlap": ".2f", f"RBO@{DEPTH}": ".2f", "": "text"}
     tables = _by_tag(difference.changes, topics), Table("Queries that moved most", columns, rows, more)
     parts: list[Table | Section] = [table for table in tables if table.rows]
-    parts += [_rankings(one, queries.get(one.topic, "")) for one in changed[: ON_PAGE if page else ON_SCREEN]]
-    parts.append(Section("To judge first", [step]))
+    rankings = [_rankings(one, queries.get(one.topic, "")) for one in changed[: ON_PAGE if page else ON_SCREEN]]
+    next_ = Section("To judge first", [step])
+    parts += [next_, *rankings] if page else [*rankings, next_]  # nobody reads the end of a page
     return Section(title, [sentence(one) for one in said if one], parts, notes=[_LEGEND])
 
 

@@ -1,5 +1,7 @@
 """What an option of a gate is: its declaration, its check, and the words in which a wrong value is refused."""
 
+from __future__ import annotations  # as in the modules that declare options
+
 import math
 from dataclasses import dataclass
 from fractions import Fraction
