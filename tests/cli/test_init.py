@@ -1,7 +1,5 @@
 """``riskguard init``: what it finds, the file that it writes, and the figures in the comments."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """``riskguard check`` of several files: one report, in which each verdict says whose it is."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path
