@@ -19,7 +19,6 @@ from pytest_riskguard.cli.options import (
     FILE,
     Collection,
     Command,
-    allow_unanswered_option,
     collection_options,
     config_option,
     flag,
@@ -81,7 +80,7 @@ def _storing_options(command: Command) -> Command:
     """Options of a command that stores a run."""
     dropped: dict[str, Any] = {"flag_value": False, "default": True}
     for option in (
-        allow_unanswered_option,
+        flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
         flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         collection_options("format", "ties"),
@@ -176,8 +175,7 @@ def rescore(name: str, *, collection: Collection) -> None:
     store.rescore(name, **scoring)
     click.echo(f"rescored {name}: {_stored(store, name)}")
     after = {scores.measure: scores for scores in store.read(name, lambda entry: entry.table)}
-    if before:
-        _tell_changes([(scores, after[scores.measure]) for scores in before if scores.measure in after], {})
+    _tell_changes([(scores, after[scores.measure]) for scores in before if scores.measure in after], {})
 
 
 @baseline.command()
@@ -210,8 +208,7 @@ def replace_run(
     click.echo(
         f"would replace {name}; nothing was written" if dry_run else f"replaced {name}: {_stored(store, name)}"
     )
-    if changes or old.is_judged:
-        _tell_changes(changes, queries)
+    _tell_changes(changes, queries)
     if not dry_run:
         replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
         click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
@@ -221,7 +218,7 @@ def _tell_changes(changes: Changes, queries: Mapping[str, str]) -> None:
     """Each mean before and after, the queries that lose and gain, and those that are scored on one side only."""
     sides = {"no longer scored": set[str](), "scored from now on": set[str]()}
     if not changes:
-        click.echo("  nothing to compare with: the old scores are from other judgements or measures")
+        click.echo("  nothing to compare with: there are no old scores of these judgements and measures")
     for before, after in changes:
         difference = signed(after.mean - before.mean)
         click.echo(f"  {after.measure} {plain(before.mean)} -> {plain(after.mean)} ({difference})")
@@ -251,15 +248,18 @@ def _tell_changes(changes: Changes, queries: Mapping[str, str]) -> None:
 @config_option
 def list_() -> None:
     """List the stored baselines."""
+    from pytest_riskguard.baselines.manifest import now
+    from pytest_riskguard.gates.verdict import Origin
+    from pytest_riskguard.reports.provenance import age
+
     store, damaged = opened(), list[DataError]()
     if not store.names():
         first = Remedy("store one with {}", "add NAME RUN").here(place_words)
         click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
         with _noted(damaged, f"{name}\tdamaged"):
-            days = store.manifest(name).days
-            age = f"stored {counted(days, 'day')} ago" if days else "stored today"
-            click.echo(f"{name}\t{_stored(store, name)}; {age}")
+            held = Origin(name, stored=store.manifest(name).created)
+            click.echo(f"{name}\t{_stored(store, name)}; {age(held, now())}")
     if damaged:
         raise damaged[0]
 

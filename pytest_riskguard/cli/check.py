@@ -25,7 +25,7 @@ from pytest_riskguard.cli.options import (
 from pytest_riskguard.cli.output import Detail, Outputs, detail_options, output_options, present, typed_command
 from pytest_riskguard.config.load import CONFIG_NAME, configs_below, load_gates
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.errors import ConfigError, UsageError
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.text import did_you_mean, listed
 
@@ -79,7 +79,7 @@ def check(
     files, names = sorted_out(asked)
     if len(files) > 1 and (candidate or baselines):
         raise UsageError(f"--candidate and --baseline are about one riskguard.yaml, found {len(files)}; name one")
-    every = [(settings, all_items(settings)) for settings in _loaded(files or [the_config()])]
+    every = [(settings, all_items(settings)) for settings in map(load_gates, files or [the_config()])]
     wanted = {item.id for item in asked_for([item for _, items in every for item in items], names)}
     kept: dict[str, Any] = {"report": bool(outputs.paths), "keep_in": outputs.kept_in}
     declared = [declared_gates(settings, candidate, baselines, **kept) for settings, _ in every]
@@ -125,31 +125,13 @@ def _files(word: str) -> list[Path]:
     raise UsageError(f"{word}: expected {what}, found none")
 
 
-def _loaded(files: Sequence[Path]) -> list[Config]:
-    """The settings of all files; the ``ConfigError`` has the errors of each."""
-    loaded: list[Config] = []
-    errors: list[ConfigError] = []
-    for file in files:
-        try:
-            loaded.append(load_gates(file))
-        except ConfigError as error:
-            errors += error.errors
-    if errors:
-        raise ConfigError.of(errors)
-    return loaded
-
-
-def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
-    """The items that are named, or whose gates are, in the order of the file; all without names.
-
-    ``also`` are other words that the name might have been meant for.
-    """
+def asked_for(items: Sequence[GateItem], names: Sequence[str]) -> list[GateItem]:
+    """The items that are named, or whose gates are, in the order of the file; all without names."""
     known = {name: None for item in items for name in (item.settings.name, item.id)}
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, [*known, *also]) or f"; there are {listed(tuple(known), most=10)}"
-            other = f", nor a {CONFIG_NAME} with gates in the folder" * os.path.isdir(name)  # noqa: PTH112
-            raise UsageError(f"there is no gate {name!r}{other}{hint}")
+            hint = did_you_mean(name, known) or f"; there are {listed(tuple(known), most=10)}"
+            raise UsageError(f"there is no gate {name!r}{hint}")
     return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
 
 
@@ -158,7 +140,7 @@ def declared_gates(
     candidate: NamedPath | None,
     baselines: Sequence[NamedPath],
     *,
-    report: bool,
+    report: bool = False,
     keep_in: Sequence[Path] = (),
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""

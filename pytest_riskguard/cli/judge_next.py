@@ -104,11 +104,11 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
     if len(context.params["systems"]) > 1:
         raise UsageError(f"--gate {name}: the gate names its baseline; give at most one run, its candidate")
     settings = load_gates(the_config())
-    items = asked_for(all_items(settings), [name], also=_KINDS)
+    items = asked_for(all_items(settings), [name])
     for item in items:
         _refuse_others(name, item.gate)
     run, replaced = next(iter(inputs.runs), None), inputs.named_baselines
-    declared, engine, files = declared_gates(settings, run, replaced, report=False)
+    declared, engine, files = declared_gates(settings, run, replaced)
     ensure_apart(output, *files)
     with code_from(settings.path.parent):
         return engine, [declared.question(item) for item in items]

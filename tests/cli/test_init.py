@@ -167,8 +167,7 @@ def test_two_runs_are_judged_before_the_file_is_written(inits):
     assert "no name says which run is new; the other way round: --candidate x.run" in lines
     assert [line for line in lines if "y.run: expected document ids of qrels.txt" in line] == [lines[-2]]
     assert lines[-2].startswith("No verdict: ")
-    assert lines[-1].startswith("wrote riskguard.yaml. Next: write the ids of the run as the judgements do; then ")
-    assert lines[-1].endswith("`riskguard check --baseline prod=x.run`")
+    assert lines[-1] == "wrote riskguard.yaml. Next: Write the ids of the run as the judgements do"
 
 
 def test_a_baseline_that_is_stored_need_not_be_stored_again(inits):
@@ -206,10 +205,9 @@ def test_judgements_that_cannot_be_read_are_said_before_anything_is_written(refu
 
 
 def test_where_nothing_is_found_it_says_what_each_looks_like_and_writes_the_comments(inits):
-    found, said = inits({"labels.xlsx": "PK"})
+    found, said = inits({})
     assert found == ["qrels.txt", None, None]
     assert said.count("none found") == 4
-    assert "labels.xlsx: an Excel workbook, which is not read; save it as CSV" in said
     assert "Next: write qrels.txt, the judgements, then `riskguard baseline add" in said
     assert "# not there yet; judgements" in Path("riskguard.yaml").read_text()
 
