@@ -175,7 +175,8 @@ def rescore(name: str, *, collection: Collection) -> None:
     store.rescore(name, **scoring)
     click.echo(f"rescored {name}: {_stored(store, name)}")
     after = {scores.measure: scores for scores in store.read(name, lambda entry: entry.table)}
-    _tell_changes([(scores, after[scores.measure]) for scores in before if scores.measure in after], {})
+    if before:
+        _tell_changes([(scores, after[scores.measure]) for scores in before if scores.measure in after], {})
 
 
 @baseline.command()
@@ -208,7 +209,8 @@ def replace_run(
     click.echo(
         f"would replace {name}; nothing was written" if dry_run else f"replaced {name}: {_stored(store, name)}"
     )
-    _tell_changes(changes, queries)
+    if changes or old.is_judged:
+        _tell_changes(changes, queries)
     if not dry_run:
         replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
         click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
@@ -218,7 +220,7 @@ def _tell_changes(changes: Changes, queries: Mapping[str, str]) -> None:
     """Each mean before and after, the queries that lose and gain, and those that are scored on one side only."""
     sides = {"no longer scored": set[str](), "scored from now on": set[str]()}
     if not changes:
-        click.echo("  nothing to compare with: there are no old scores of these judgements and measures")
+        click.echo("  nothing to compare with: the old scores are from other judgements or measures")
     for before, after in changes:
         difference = signed(after.mean - before.mean)
         click.echo(f"  {after.measure} {plain(before.mean)} -> {plain(after.mean)} ({difference})")
@@ -348,10 +350,11 @@ def _replicate(store: Store, name: str, number: int) -> Manifest:
 def _line(manifest: Manifest, means: str = "") -> str:
     """A baseline in one line, with the means of its measures if they are known."""
     unanswered = manifest.topics.unanswered
+    judged = f"{percent(manifest.topics.judged or 0, 0)} judged" if manifest.has_run else "scores alone"
     parts = [
         counted(manifest.topics.scored if manifest.is_judged else len(manifest.topics.unknown), "topic"),
         means or ", ".join(manifest.measures),
-        _judged(manifest),
+        judged if manifest.is_judged else "stored without judgements",
         manifest.created,
         counted(manifest.number - 1, "earlier run") if manifest.number > 1 else "",
         counted(len(manifest.replicates), "replicate") if manifest.replicates else "",
@@ -360,10 +363,3 @@ def _line(manifest: Manifest, means: str = "") -> str:
     if unanswered:
         parts[0] += f" ({len(unanswered)} unanswered: {listed(unanswered, most=5)})"
     return "; ".join(filter(None, parts))
-
-
-def _judged(manifest: Manifest) -> str:
-    """How much is known of its results."""
-    if not manifest.is_judged:
-        return "stored without judgements"
-    return f"{percent(manifest.topics.judged or 0, 0)} judged" if manifest.has_run else "scores alone"

@@ -121,16 +121,18 @@ def _files(word: str) -> list[Path]:
     found = [file for path in paths for file in (configs_below(path) if path.is_dir() else [path])]
     if found or not (is_pattern or is_path or word.endswith((".yaml", ".yml"))):
         return found
-    what = f"{CONFIG_NAME} with gates in it or below" if paths else "a file or a folder"
-    raise UsageError(f"{word}: expected {what}, found none")
+    raise UsageError(f"{word}: expected {CONFIG_NAME}, or folders with gates in them or below; found none")
 
 
-def asked_for(items: Sequence[GateItem], names: Sequence[str]) -> list[GateItem]:
-    """The items that are named, or whose gates are, in the order of the file; all without names."""
+def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
+    """The items that are named, or whose gates are, in the order of the file; all without names.
+
+    ``also`` are other words that the name might have been meant for.
+    """
     known = {name: None for item in items for name in (item.settings.name, item.id)}
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, known) or f"; there are {listed(tuple(known), most=10)}"
+            hint = did_you_mean(name, [*known, *also]) or f"; there are {listed(tuple(known), most=10)}"
             raise UsageError(f"there is no gate {name!r}{hint}")
     return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
 

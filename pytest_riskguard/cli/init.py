@@ -119,7 +119,7 @@ def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str |
     except OSError as error:
         raise unwritable(output, error) from None
     about = ", whose gate measures change, not harm: there are no judgements" if plan.is_unjudged else ""
-    click.echo(f"wrote {output}{about}. Next: {_next(plan, output, fault)}")
+    click.echo(f"wrote {output}{about}. Next: {fault or _next(plan, output)}")
 
 
 def _text(plan: Plan, measure: str, folder: Path) -> str:
@@ -180,16 +180,14 @@ def _judge_once(text: str, plan: Plan, output: Path) -> str:
     return ""
 
 
-def _next(plan: Plan, output: Path, fault: str) -> str:
-    """What to mend, and the commands to type."""
+def _next(plan: Plan, output: Path) -> str:
+    """The commands to type."""
     where = [] if output.parent == Path() else ["--config", str(output)]
 
     def typed(*words: str) -> str:
         return f"`riskguard {shlex.join([*words, *where])}`"
 
     run = [] if plan.baseline is None else [Path(os.path.relpath(output.parent / plan.baseline)).as_posix()]
-    if fault:
-        return fault
     first = []
     if plan.judgements is None and not plan.is_unjudged:
         first = [f"write {output.parent / (plan.qrels or 'qrels.txt')}, the judgements"]

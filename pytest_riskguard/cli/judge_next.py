@@ -104,7 +104,7 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
     if len(context.params["systems"]) > 1:
         raise UsageError(f"--gate {name}: the gate names its baseline; give at most one run, its candidate")
     settings = load_gates(the_config())
-    items = asked_for(all_items(settings), [name])
+    items = asked_for(all_items(settings), [name], also=_KINDS)
     for item in items:
         _refuse_others(name, item.gate)
     run, replaced = next(iter(inputs.runs), None), inputs.named_baselines

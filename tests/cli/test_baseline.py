@@ -223,7 +223,7 @@ def test_rescoring_says_what_changes(command, folder):
         "    0.2500 -> 0.5000  t04",
         "  scored from now on: t02",
     ]
-    nothing = "  nothing to compare with: there are no old scores of these judgements and measures"
+    nothing = "  nothing to compare with: the old scores are from other judgements or measures"
     assert command("baseline rescore prod --measure P@5").out.splitlines()[1:] == [nothing]
 
 
