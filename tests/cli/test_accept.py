@@ -42,7 +42,7 @@ def test_a_loss_is_accepted_with_what_it_costs(command, folder):
     assert mean == "  AP 0.5000 -> 0.3383 (-0.1617)"
     assert heading == "  12 of 30 queries lose, the most first:"
     assert worst == "    0.5000 -> 0.0500  t07  query number 07"
-    assert (len(rest), rest[-1]) == (10, "    and 2 more")
+    assert (len(rest), rest[-1]) == (5, "    and 7 more")
     assert would == "would replace prod; nothing was written"
     assert stored(folder) == before
     ended = command("accept r.json --note 'labels first'")
@@ -167,6 +167,12 @@ def test_a_name_tells_several_candidates_apart(command, done):
     done("accept r.json good --note why")
 
 
+def test_without_a_riskguard_yaml_it_says_what_replaces_the_baseline(command, folder):
+    (folder / "riskguard.yaml").unlink()
+    command("compare prod good.run --qrels qrels.txt --measure AP -o r.json")
+    assert "`riskguard baseline update prod RUN --qrels QRELS --note WHY`" in command("accept r.json --note why").err
+
+
 def test_a_report_without_a_stored_baseline_has_nothing_to_replace(command):
     command("compare churn.run good.run --measure AP -o r.json")
     assert "compares nothing with a stored baseline" in command("accept r.json --note why").err
@@ -188,6 +194,8 @@ def test_the_report_of_several_services_updates_each_store(command, done, folder
     assert json.loads(stored(folder / "services" / "a"))["note"] == "both"
     assert json.loads(stored(folder / "services" / "b"))["note"] == "one"
     assert stored(folder) == before
+    ended = command("accept all.json services/a --dry-run")
+    assert (ended.status, ended.err.endswith("; of one riskguard.yaml alone: --config FILE\n")) == (2, True)
     (folder / "elsewhere").mkdir()
     shutil.move("services", "elsewhere/services")
     assert (

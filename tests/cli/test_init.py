@@ -165,8 +165,10 @@ def test_two_runs_are_judged_before_the_file_is_written(inits):
     lines = said.splitlines()
     assert lines[0] == "judgements: qrels.txt (trec), 30 queries"
     assert "no name says which run is new; the other way round: --candidate x.run" in lines
-    assert lines.index("No verdict: 3 gates incomparable") < len(lines) - 1
-    assert lines[-1].startswith("wrote riskguard.yaml")
+    assert [line for line in lines if "y.run: expected document ids of qrels.txt" in line] == [lines[-2]]
+    assert lines[-2].startswith("No verdict: ")
+    assert lines[-1].startswith("wrote riskguard.yaml. Next: write the ids of the run as the judgements do; then ")
+    assert lines[-1].endswith("`riskguard check --baseline prod=x.run`")
 
 
 def test_a_baseline_that_is_stored_need_not_be_stored_again(inits):
@@ -204,10 +206,12 @@ def test_judgements_that_cannot_be_read_are_said_before_anything_is_written(refu
 
 
 def test_where_nothing_is_found_it_says_what_each_looks_like_and_writes_the_comments(inits):
-    found, said = inits({})
+    found, said = inits({"labels.xlsx": "PK"})
     assert found == ["qrels.txt", None, None]
     assert said.count("none found") == 4
-    assert "# none was found; judgements" in Path("riskguard.yaml").read_text()
+    assert "labels.xlsx: an Excel workbook, which is not read; save it as CSV" in said
+    assert "Next: write qrels.txt, the judgements, then `riskguard baseline add" in said
+    assert "# not there yet; judgements" in Path("riskguard.yaml").read_text()
 
 
 @pytest.mark.parametrize(("answer", "is_written"), [("\n", True), ("n\n", False)])
@@ -231,7 +235,7 @@ def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(done, refu
 
 def test_what_is_typed_is_told_from_what_was_found(done):
     out = done("init -o new.yaml --qrels nowhere.txt --candidate nothing:search")
-    assert "judgements: nowhere.txt (as typed)" in out
+    assert "judgements: nowhere.txt (not there yet)" in out
     assert "candidate: nothing:search (as typed)" in out
 
 
