@@ -1,7 +1,12 @@
 """Git repositories of tests, made with plain git as a person runs it."""
 
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
+
+NEEDS_GIT = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
 
 _IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", "-c", "core.autocrlf=false")
 

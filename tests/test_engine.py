@@ -1,7 +1,5 @@
 """One engine for three ways in: sources are scored once, and again when they changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -139,19 +137,22 @@ def promoted(folder, *later):
     return store
 
 
+def against_stored(folder: Path, **options: Any) -> Question:
+    return Question(gate_of("g", **options), RunFile(folder / "poor.run"), Stored("prod"), "RR")
+
+
 def test_a_verdict_tells_of_the_changes_that_its_baseline_went_through(folder):
     engine = Engine(qrels=folder / "qrels.txt", store=promoted(folder))
-    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
+    verdict = engine.verdict(against_stored(folder))
     assert verdict.outcome == "pass"
     assert verdict.lineage is not None
     assert [run.run for run in verdict.lineage.runs] == ["prod/history/0001", "prod", "poor"]
     assert verdict.lineage.upper < -verdict.tolerance
     # what was accepted was a loss that the gate would have seen: no slow slide
     assert "slow_slide" not in [notice.code for notice in verdict.warnings]
-    collapse = gate_of("g", kind="no_topic_collapse")
-    assert engine.verdict(Question(collapse, RunFile(folder / "poor.run"), Stored("prod"), "RR")).lineage is None
+    assert engine.verdict(against_stored(folder, kind="no_topic_collapse")).lineage is None
     engine.sources.store.remove("prod")
-    again = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
+    again = engine.verdict(against_stored(folder))
     assert (again.reason, verdict.origins.baselines[0].note) == ("missing_input", "accepted")
 
 
@@ -168,7 +169,7 @@ def test_a_damaged_history_is_said_and_does_not_decide(folder):
     store = promoted(folder)
     (folder / "store" / "prod" / "history" / "0001" / "scores.tsv").write_text("topic\tRR\n")
     engine = Engine(qrels=folder / "qrels.txt", store=store)
-    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
+    verdict = engine.verdict(against_stored(folder))
     assert (verdict.outcome, verdict.lineage) == ("pass", None)
     (notice,) = [notice for notice in verdict.warnings if notice.code == "slow_slide"]
     assert notice.message.startswith("the earlier runs of prod cannot be read: store/prod/history/0001")

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.house import CHECKOUT
+
 #: Each starts processes of its own.
 pytestmark = pytest.mark.slow
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "help_center"
+EXAMPLE = CHECKOUT / "examples" / "help_center"
 
 #: Read by every Python process that starts with its folder on the path, so also by pytest-xdist's workers.
 WATCH = """

@@ -4,15 +4,14 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.docs.pages import as_pattern, normalised
+from tests.house import CHECKOUT
 
-ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -23,7 +22,7 @@ def judge_example(system: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "HELP_CENTER_SYSTEM": system, "COLUMNS": "80"}
     env.pop("PYTEST_ADDOPTS", None)
     command = [sys.executable, "-m", "pytest", "--riskguard", "-p", "no:cacheprovider", "examples/help_center"]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=CHECKOUT, env=env, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
@@ -40,7 +39,7 @@ def test_the_failure_is_what_the_terminal_shows():
 def test_the_pictures_are_there():
     pictures = re.findall(r"^!\[(.+)\]\((.+)\)$", README, re.MULTILINE)
     assert len(pictures) == 2
-    assert all(len(alternative) > 40 and (ROOT / path).is_file() for alternative, path in pictures)
+    assert all(len(alternative) > 40 and (CHECKOUT / path).is_file() for alternative, path in pictures)
 
 
 def test_what_it_is_and_how_to_use_it_fit_on_two_screens():

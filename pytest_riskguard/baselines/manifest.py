@@ -177,4 +177,9 @@ class Manifest(_Exact):
         data = parsed(content)
         if (found := json.dumps(data.pop("format", None))) != str(FORMAT):
             raise JsonError(f"format: expected {FORMAT}, found {found}; store the run again")
-        return decoded(cls, data)
+        manifest = decoded(cls, data)
+        try:
+            manifest.to_bytes()  # else the first to write it again would find out
+        except UnicodeEncodeError:
+            raise JsonError("expected text without lone surrogates") from None
+        return manifest

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +14,12 @@ from pytest_riskguard.cli.baseline import replace_run, scoring_of
 from pytest_riskguard.cli.options import (
     FILE,
     Collection,
-    allow_unanswered_option,
-    collection_options,
+    config_option,
     config_path,
     flag,
     in_ci_option,
     is_config_given,
+    not_found_here,
     refuse_unseen,
     store_of,
 )
@@ -56,12 +55,9 @@ class Pair:
 @click.argument("name", required=False)
 @click.option("--note", default="", help="Why the new run is trusted, for the reviewer; kept in the manifest.")
 @flag("--dry-run", help="Say which queries would lose and gain for good, and write nothing.")
-@allow_unanswered_option
 @in_ci_option
-@collection_options(scores=False)
-def accept(
-    report: Path, name: str | None, *, collection: Collection, dry_run: bool, in_ci: bool, **about: Any
-) -> None:
+@config_option
+def accept(report: Path, name: str | None, *, note: str, dry_run: bool, in_ci: bool) -> None:
     """Make what a JSON report judged the new baseline.
 
     The run must be the one that was judged; answers of a live system are taken from the folder beside the report. The
@@ -72,17 +68,17 @@ def accept(
     from pytest_riskguard.reports.json import read
 
     if not dry_run:
-        refuse_unseen(in_ci, about["note"])
+        refuse_unseen(in_ci, note)
     content = read(report)
     pairs = _chosen(content, name)
-    verified = [_verified(pair, report, content, collection) for pair in pairs]
+    verified = [_verified(pair, report, content) for pair in pairs]
     for line in summary(content.gates):
         click.echo(line)
     for pair, given in zip(pairs, verified, strict=True):
         if len(pairs) > 1 and pair.config is not None:
             click.echo(f"{Path(os.path.relpath(pair.config.path)).as_posix()}:")
         click.echo(f"{pair.baseline}: {answer(pair.verdicts).counts}")
-        replace_run(pair.store, pair.baseline, dry_run=dry_run, **about, **given)
+        replace_run(pair.store, pair.baseline, note=note, dry_run=dry_run, **given)
 
 
 # What is accepted in whose place.
@@ -90,8 +86,8 @@ def accept(
 
 def _chosen(content: Report, name: str | None) -> list[Pair]:
     """The pair of each riskguard.yaml of the report that is meant; ``UsageError`` unless it is clear which."""
-    found, known = list[Pair](), list[str]()
-    for path, verdicts in _by_config(content).items():
+    found, known, services = list[Pair](), list[str](), _by_config(content)
+    for path, verdicts in services.items():
         config = None if path is None else load_config(path, require_gates=False)
         store = store_of(config)
         pairs: dict[tuple[str, str], list[Verdict]] = {}
@@ -114,7 +110,8 @@ def _chosen(content: Report, name: str | None) -> list[Pair]:
     if not found:
         hint = f"; there are {named([*dict.fromkeys(known)], most=10)}" if known else ""
         what = "a stored baseline" if name is None else f"{name!r:.60}"
-        raise UsageError(f"the report compares nothing with {what}{hint}")
+        way = "; of one riskguard.yaml alone: --config FILE" if len(services) > 1 else ""
+        raise UsageError(f"the report compares nothing with {what}{hint}{way}")
     return found
 
 
@@ -153,7 +150,7 @@ def _digest(verdict: Verdict) -> str | None:
     return None if verdict.inputs is None else verdict.inputs.candidate
 
 
-def _verified(pair: Pair, report: Path, content: Report, collection: Collection) -> dict[str, Any]:
+def _verified(pair: Pair, report: Path, content: Report) -> dict[str, Any]:
     """What ``replace_run`` is given; ``RiskguardError`` if that, or the baseline, is not what was judged."""
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.question import RunFile, ScoreFile
@@ -163,8 +160,11 @@ def _verified(pair: Pair, report: Path, content: Report, collection: Collection)
             problem = f"{clean(verdict.gate)} could not be compared ({clean(verdict.problem or '')})"
             raise DataError(f"{problem}: nobody knows what would be accepted", reason=verdict.reason)
     file, path = _file_of(pair, report, content)
-    collection, inputs = replace(collection, scores=file.scores), pair.verdicts[0].inputs
-    scoring = scoring_of(collection, (), config=pair.config)
+    if pair.config is None and not file.scores:
+        update = f"riskguard baseline update {pair.baseline} RUN --qrels QRELS --note WHY"
+        raise UsageError(f"{not_found_here()}; without one, `{update}`")
+    inputs = pair.verdicts[0].inputs
+    scoring = scoring_of(Collection(scores=file.scores), (), config=pair.config)
     given = GivenFile(path, **{part: getattr(file, part) for part in HOW_READ})
     sources = Engine(qrels=scoring["qrels"], topics=scoring["topics"]).sources
     if file.scores:
@@ -185,7 +185,9 @@ def _verified(pair: Pair, report: Path, content: Report, collection: Collection)
     if scoring["qrels"] is not None and inputs.qrels not in (None, sources.qrels.digest):
         click.echo("the judgements changed since the report: all scores here are those of today's")
     kept = old.run_kept or not old.has_run
-    return {"run": given, "queries": sources.queries, "scores": file.scores, "keep_run": kept, **scoring}
+    # the queries without an answer were judged too, and those that lose by it are shown
+    about = {"queries": sources.queries, "scores": file.scores, "keep_run": kept, "allow_unanswered": True}
+    return {"run": given, **about, **scoring}
 
 
 def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Path]:

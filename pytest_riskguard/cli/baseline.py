@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.data.scores import TopicScores
 
 #: How many queries that lose, and that gain, are shown.
-MAX_SHOWN = 10
+MAX_SHOWN = 5
 Changes = Sequence[tuple["TopicScores", "TopicScores"]]
 
 

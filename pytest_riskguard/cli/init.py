@@ -11,11 +11,12 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.look import Plan, planned
+from pytest_riskguard.cli.look import Plan, is_absent, planned
 from pytest_riskguard.cli.options import FILE, NamedPath
 from pytest_riskguard.cli.output import Detail, show, unwritable
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, MIN_TOPICS, OPTIONS, POLICY, options_of
+from pytest_riskguard.text import clean
 
 TEMPLATE = """\
 # What `riskguard check` and `pytest --riskguard` judge. Paths are relative to this file.
@@ -107,8 +108,8 @@ def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str |
         raise UsageError(f"{output} already exists; remove it first, or name another with --output")
     plan = planned(output.parent, qrels, topics, candidate)
     click.echo("\n".join(plan.lines))
-    text = _text(plan, measure)
-    _judge_once(text, plan, output)
+    text = _text(plan, measure, output.parent)
+    fault = _judge_once(text, plan, output)
     if sys.stdin.isatty() and not click.confirm(f"Write {output}?", default=True):
         click.echo("nothing was written")
         return
@@ -120,10 +121,10 @@ def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str |
     if plan.judgements is not None and len(plan.judgements.topics) < MIN_TOPICS:
         click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
     about = ", whose gate measures change, not harm: there are no judgements" if plan.is_unjudged else ""
-    click.echo(f"wrote {output}{about}. Next: {_next(plan, output)}")
+    click.echo(f"wrote {output}{about}. Next: {_next(plan, output, fault)}")
 
 
-def _text(plan: Plan, measure: str) -> str:
+def _text(plan: Plan, measure: str, folder: Path) -> str:
     """The file."""
     grades, candidate, judged = "  # grades: [0, 3]", plan.candidate, plan.judgements
     if judged is not None:
@@ -134,13 +135,14 @@ def _text(plan: Plan, measure: str) -> str:
     if isinstance(candidate, str):
         named = f"candidate: {_LIVE.format(json.dumps(candidate))}     # called with each query"
     elif candidate is not None:
-        named = f"candidate: {_quoted(candidate)}          # {about}"
+        absent = "not there yet; " * is_absent(candidate, folder)
+        named = f"candidate: {_quoted(candidate)}          # {absent}{about}"
     no_topics = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     return (UNJUDGED if plan.is_unjudged else TEMPLATE).format(
         in_line="" if plan.topics is None else f"topics: {json.dumps(plan.topics.as_posix())}",
         surprise=options_of(KINDS["no_surprise"]),
         qrels=_quoted(plan.qrels or Path("qrels.txt")),
-        judgements="judgements" if plan.qrels else "none was found; judgements",
+        judgements="not there yet; judgements" if plan.judgements is None else "judgements",
         topics=no_topics if plan.topics is None else f"  topics: {_quoted(plan.topics)}",
         grades=f"{grades}     # the lowest and the highest grade; any other is refused",
         measure=measure,
@@ -151,43 +153,56 @@ def _text(plan: Plan, measure: str) -> str:
     )
 
 
-def _judge_once(text: str, plan: Plan, output: Path) -> None:
-    """Check the text as a riskguard.yaml, and show how its gates judge two runs that are there."""
+def _judge_once(text: str, plan: Plan, output: Path) -> str:
+    """Check the text as a riskguard.yaml, and show how its gates judge two runs that are there.
+
+    What to mend where they cannot be compared.
+    """
     from pytest_riskguard.cli.check import declared_gates
     from pytest_riskguard.config import yaml_lines
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.config.problems import checked
+    from pytest_riskguard.reports import words
     from pytest_riskguard.reports.comparisons import answer
 
     settings = checked(yaml_lines.parse(text.encode()), output, require_gates=True)
     candidate = plan.candidate
     if plan.baseline is None or not isinstance(candidate, Path):
-        return
-    if not (output.parent / candidate).exists() or (plan.qrels and not plan.judgements):
-        return
+        return ""
+    if is_absent(candidate, output.parent) or (plan.qrels and not plan.judgements):
+        return ""
     prod = NamedPath("prod", str(output.parent / plan.baseline))
     declared, _, _ = declared_gates(settings, None, [prod], report=False)
     verdicts = [declared.verdict(item) for item in all_items(settings)]
+    if all(verdict.outcome == "incomparable" for verdict in verdicts):
+        click.secho(clean(f"No verdict: {words.fault(verdicts[0])}", limit=400), bold=True)
+        return next(words.steps(verdicts[0])).text
     click.secho(answer(verdicts).title, bold=True)
     show(verdicts, Detail(quiet=True))
+    return ""
 
 
-def _next(plan: Plan, output: Path) -> str:
-    """The commands to type."""
+def _next(plan: Plan, output: Path, fault: str) -> str:
+    """What to mend, and the commands to type."""
     where = [] if output.parent == Path() else ["--config", str(output)]
 
     def typed(*words: str) -> str:
         return f"`riskguard {shlex.join([*words, *where])}`"
 
     run = [] if plan.baseline is None else [Path(os.path.relpath(output.parent / plan.baseline)).as_posix()]
+    if fault:
+        return f"{fault[0].lower()}{fault[1:]}; then {typed('check', '--baseline', f'prod={run[0]}')}"
+    first = []
+    if plan.judgements is None and not plan.is_unjudged:
+        first = [f"write {output.parent / (plan.qrels or 'qrels.txt')}, the judgements"]
     steps = [typed("check", *([] if plan.candidate else ["--candidate", "RUN"]))]
     if (output.parent / "baselines/prod").exists():
-        return steps[0]
+        return ", then ".join([*first, *steps])
     if isinstance(plan.candidate, str) and not run:
         steps = ["change the search", *steps]
     elif not run:
         run = ["RUN"]
-    return ", then ".join([typed("baseline", "add", "prod", *run), *steps])
+    return ", then ".join([*first, typed("baseline", "add", "prod", *run), *steps])
 
 
 def _quoted(path: Path) -> str:

@@ -102,8 +102,8 @@ def _places() -> dict[str, str]:
     return {} if context is None else context.meta.get(_PLACES, {})
 
 
-#: ``explain``, and commands of ``riskguard baseline``, that take neither judgements nor topics.
-_OF_STORE = ("explain", "list", "remove", "show", "verify")
+#: ``accept``, ``explain``, and commands of ``riskguard baseline``, that take neither judgements nor topics.
+_OF_STORE = ("accept", "explain", "list", "remove", "show", "verify")
 
 
 def place_words(command: str) -> list[str]:

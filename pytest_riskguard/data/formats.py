@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, InputData, LabelRules, names_collection
+from pytest_riskguard.data.headers import NO_HEADER
 from pytest_riskguard.data.input_files import InputFile, Kind
 from pytest_riskguard.errors import FileError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -143,6 +144,12 @@ FORMATS: tuple[Format, ...] = (
 )
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
+_HEADERS: Mapping[Kind, str] = {
+    "judgements": "query_id,doc_id,grade",
+    "rankings": "query_id,doc_id,score",
+    "topics": "query_id,query",
+    "scores": "query_id,measure,value",
+}
 _BY_NAME = {known.name: known for known in FORMATS}
 
 
@@ -163,7 +170,8 @@ def format_named(name: str, kind: Kind) -> Format:
 
 def system_name(given: GivenFile) -> str:
     """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
-    name = given.path.name.removesuffix(".gz") or given.path.name
+    file = os.path.basename(os.path.abspath(given.path))  # noqa: PTH100, PTH119 - "." has the name of its folder
+    name = file.removesuffix(".gz") or file
     endings = (suffix for known in FORMATS for suffix in known.suffixes.split())
     ending = next(filter(name.endswith, endings), "")
     name = name.removesuffix(ending) or name
@@ -274,8 +282,8 @@ def _found(file: InputFile, kind: Kind) -> Format:
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
     if not why:
         return nearest  # its reader says which line is wrong, and how
-    raise file.refuse(
-        None,
-        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}",
-        "`format:` and `columns:` in riskguard.yaml say how to read it",
-    )
+    remedy = "`format:` and `columns:` in riskguard.yaml say how to read it"
+    if why.startswith(NO_HEADER):
+        remedy = f"add a header line {_HEADERS[kind]}"
+    problem = f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}"
+    raise file.refuse(None, problem, remedy)

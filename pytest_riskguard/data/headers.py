@@ -44,6 +44,10 @@ _NEEDED: Mapping[Kind, tuple[tuple[str, ...], ...]] = {
 }
 
 
+#: Why a table of data alone does not fit.
+NO_HEADER = "its first row is data, no header"
+
+
 def names_of(what: str, kind: Kind) -> tuple[str, ...]:
     """The names of a column in a table of this kind."""
     is_of_documents = kind in ("judgements", "rankings") and what != "document"

@@ -23,6 +23,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -71,7 +72,7 @@ def examined(places: IntArray, most: int) -> IntArray:
     return np.sort(np.argpartition(places.astype(np.uint32) * _SPREAD, most)[:most])
 
 
-def refuse_judgements(source: str, qrels: Qrels, run: Run, judged: JudgedRun) -> None:
+def refuse_judgements(place: Mapping[str, Any], qrels: Qrels, run: Run, judged: JudgedRun) -> None:
     """``DataError`` if a run is the judgements: no system returns exactly the judged documents, scored by grades."""
     several = int(np.count_nonzero(judged.retrieved > 1))
     whole = np.diff(qrels.arrays.offsets)[judged.places]
@@ -80,21 +81,22 @@ def refuse_judgements(source: str, qrels: Qrels, run: Run, judged: JudgedRun) ->
     scores = run.scores[in_order(-run.scores, run.offsets)]
     if (judged.judgements >= 0).all() and np.array_equal(qrels.arrays.grades[judged.judgements], scores):
         raise DataError(
-            f"{source}: expected what a system returned, found the documents of {qrels.path_name} with their grades "
+            f"expected what a system returned, found the documents of {qrels.path_name} with their grades "
             "as scores: one file was given as both, or judgements as a run",
             reason="bad_run",
             remedy="name the run and the judgements",
+            **place,
         )
 
 
-def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
-    """``DataError`` if a run's ids are not those of the judgements."""
+def refuse_other_ids(place: Mapping[str, Any], qrels: Qrels, run: JudgedRun) -> None:
+    """``DataError`` of this ``place`` if a run's ids are not those of the judgements."""
 
     def refuse(rankings: _Rankings, problem: str, remedy: str = _REMEDY) -> DataError:
         sides = (map(qrels.grades.__getitem__, rankings), rankings.values())
         expected, found = (", ".join(f"{docid!r:.60}" for docid in islice(_all(side), SHOWN_IDS)) for side in sides)
         ids = f"expected document ids of {qrels.path_name}, such as {expected}; found {found}"
-        return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match", remedy=remedy)
+        return DataError(f"{ids}{problem}", reason="ids_do_not_match", remedy=remedy, **place)
 
     rankings, judged = _first_documents(run, np.arange(len(run.topics))), run.judged
     respelled = {}

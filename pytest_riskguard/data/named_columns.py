@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.checks import ROWS_AT_ONCE, Lines, Rows
 from pytest_riskguard.data.given_file import InputData
-from pytest_riskguard.data.headers import missing_columns, number, places
+from pytest_riskguard.data.headers import NO_HEADER, missing_columns, number, places
 from pytest_riskguard.data.ids import FloatArray, Ids
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of
@@ -214,7 +214,7 @@ def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str]) -> Misfit:
     if (problem := missing_columns(names, kind, file.columns)) is None:
         return None
     is_data = not all(math.isnan(number(name)) for name in names)
-    return f"its {'first row is data, no header' if is_data else 'columns do not fit'}: {problem}"
+    return f"{NO_HEADER}: {', '.join(names)!r:.60}" if is_data else f"its columns do not fit: {problem}"
 
 
 # What a table holds, by its kind.

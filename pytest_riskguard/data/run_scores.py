@@ -149,30 +149,31 @@ def scored_run(
 
 
 def _scored(
-    run: Run, qrels: Qrels, measures: Sequence[Measure], source: str, depth: int, *, is_checked: bool
+    run: Run, qrels: Qrels, measures: Sequence[Measure], source: Path | str, depth: int, *, is_checked: bool
 ) -> tuple[JudgedRun, FloatArray]:
     """A run beside its judgements, and each measure of all scored topics, shape (n_measures, 2, n_topics).
 
     First in the order of its provider, then in the order as written. ``DataError`` for a run that answers no
     scored topic, has other ids, or is the judgements, if that ``is_checked``.
     """
-    given = run.topics
+    given, name = run.topics, source.name if isinstance(source, Path) else source
+    place: dict[str, Any] = {"name": name, "where": source}
     run = scored_topics(run, qrels)
     if is_checked and not run.topics:
         instead = f"found only {_named(given)}" if given else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
-        raise DataError(f"{source}: {expected} {_named(qrels.topics)}; {instead}", reason="no_common_topic")
+        raise DataError(f"{expected} {_named(qrels.topics)}; {instead}", reason="no_common_topic", **place)
     values = np.array([np.full((2, len(qrels.topics)), float(measure.DEFAULT)) for measure in measures])
     judged = judged_run(run, qrels, set(map(rank_order, measures)), depth)
     places = judged.places
     if is_checked:
-        refuse_other_ids(source, qrels, judged)
-        refuse_judgements(source, qrels, run, judged)
+        refuse_other_ids(place, qrels, judged)
+        refuse_judgements(place, qrels, run, judged)
     rows_in = cache(lambda order: judged.judged_rows(order, qrels))
     for measure, of_measure in zip(measures, values, strict=True):
         if not has_kernel(measure):
             for topics, part in run.parts():
-                of_measure[:, places[topics]] = values_of_part(part, measure, qrels, source)
+                of_measure[:, places[topics]] = values_of_part(part, measure, qrels, name)
             continue
         kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
         rows = rows_in(order)
@@ -187,7 +188,7 @@ def _scored(
 
 def _named(topics: Sequence[str]) -> str:
     """Topics in a message: ``topics 1, 2``."""
-    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(tuple(topics), most=5)}"
+    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(tuple(topics), most=3)}"
 
 
 # Where the data lie: a pure function of frames, for engines that work on several machines.

@@ -176,8 +176,8 @@ class Source:
     ----------
     name : str
         What verdicts call the system; empty where nobody named it.
-    file : str
-        The name of the file, without its folder, for messages; empty where there is none.
+    file : Path, optional
+        For messages.
     digest : str
         ``sha256:...`` of the file, decompressed; of data in memory, of their columns.
     texts : mapping topic -> query text
@@ -193,7 +193,7 @@ class Source:
     """
 
     name: str = ""
-    file: str = ""
+    file: Path | None = None
     digest: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
     by_text: bool = False
@@ -476,4 +476,4 @@ def read_run(given: Path | str | GivenFile, queries: Mapping[str, str] | None = 
     run: Run = read(file, "rankings")
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
-    return keyed(file, run, queries).with_source(file=file.name)
+    return keyed(file, run, queries).with_source(file=file.path)

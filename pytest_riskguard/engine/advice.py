@@ -143,7 +143,8 @@ def _update(question: Question, verdict: Verdict, reader: Reader, *, accept: str
         return ""
     note = "--note", f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
     command = ""
-    if verdict.origins is not None and verdict.origins.file is not None:
+    is_here = "--qrels" in reader.where("update")  # which `accept` does not take
+    if verdict.origins is not None and verdict.origins.file is not None and not is_here:
         command = reader.command("accept", reader.report, accept or baseline.name, *note)
     if command or not keeps:
         return command

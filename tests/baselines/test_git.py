@@ -8,9 +8,9 @@ import pytest
 
 from pytest_riskguard.baselines.git import Repository
 from pytest_riskguard.baselines.manifest import GitState
-from tests.repositories import commit, git
+from tests.repositories import NEEDS_GIT, commit, git
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+pytestmark = NEEDS_GIT
 
 
 def git_state(store: Path) -> GitState | None:

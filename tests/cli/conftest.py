@@ -1,8 +1,10 @@
 """A working folder with runs, qrels and a riskguard.yaml, and the command in this process."""
 
+import json
 import shlex
 import shutil
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,11 @@ class Ended:
     status: int
     out: str
     err: str
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Those of the report on standard output."""
+        return list(json.loads(self.out)["verdicts"])
 
 
 @pytest.fixture(scope="session")
@@ -49,5 +56,30 @@ def command(capsys):
         status = run(shlex.split(line))
         said = capsys.readouterr()
         return Ended(status, said.out, said.err)
+
+    return ended
+
+
+@pytest.fixture
+def done(command):
+    """The command does what it is asked, and has nothing to say about it: what it prints."""
+
+    def out(line: str) -> str:
+        ended = command(line)
+        assert (ended.status, ended.err) == (0, ""), ended.out
+        return ended.out
+
+    return out
+
+
+@pytest.fixture
+def refused(command):
+    """Nothing is done: this status, nothing on standard output, and on the other what is wrong."""
+
+    def ended(line: str, *said: str, status: int = 2) -> None:
+        ended = command(line)
+        text = " ".join(ended.err.split())
+        assert (ended.status, ended.out) == (status, ""), text
+        assert [part for part in said if part not in text] == [], text
 
     return ended

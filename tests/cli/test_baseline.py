@@ -1,7 +1,5 @@
 """``riskguard baseline``: what each command prints, and with which status it ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -37,27 +35,25 @@ def again(folder):
 
 
 @pytest.fixture
-def slide(folder, command, days, monkeypatch):
+def slide(folder, done, days, monkeypatch):
     """A baseline in whose place four runs were accepted, each a little worse: a relevant document falls by a rank."""
     monkeypatch.setattr(version_control.Repository, "around", version_control.Repository)
     monkeypatch.setattr(version_control.Repository, "state", lambda *_: GitState("b" * 40, dirty=True))
     days("2024-01-01")
-    assert command("baseline add chain prod.run --note 'the first'").status == 0
+    done("baseline add chain prod.run --note 'the first'")
     ranks: dict[str, int] = {}
     for number in range(1, 5):
         days(f"2024-0{number + 1}-01")
         ranks |= dict.fromkeys(world.TOPICS[3 * number - 3 : 3 * number], 3)
         world.write_run(folder / f"step{number}.run", ranks)
-        ended = command(f"baseline update chain step{number}.run --note 'change {number}'")
-        assert (ended.status, ended.err) == (0, "")
+        out = done(f"baseline update chain step{number}.run --note 'change {number}'")
     days("2024-05-02")
-    return ended
+    return out
 
 
-def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, folder):
-    ended = command("baseline add new loss.run --note 'why not'")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("stored new: 30 topics; AP 0.3383; 20% judged; ")
+def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, done, refused, folder):
+    out = done("baseline add new loss.run --note 'why not'")
+    assert out.startswith("stored new: 30 topics; AP 0.3383; 20% judged; ")
     listed = command("baseline list").out.splitlines()
     assert [line.split("\t")[0] for line in listed] == ["new", "prod"]
     assert listed[0].endswith("; why not; stored today")
@@ -69,11 +65,9 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     ):
         assert text in shown
     assert command("baseline verify").out.splitlines() == ["new: ok", "prod: ok"]
-    assert command("compare prod.run --baseline new --measure AP").status == 0
+    done("compare prod.run --baseline new --measure AP")
 
-    ended = command("baseline add new prod.run")
-    assert ended.status == 2
-    assert "riskguard baseline update new prod.run --note WHY" in ended.err
+    refused("baseline add new prod.run", "riskguard baseline update new prod.run --note WHY")
     ended = command("baseline update new good.run --note why")
     assert ended.out.startswith("replaced new: 30 topics; AP 0.6361; ")
     assert ended.out.splitlines()[-1] == "kept the old run as new/0001"
@@ -84,18 +78,17 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()] == ["prod"]
 
 
-def test_replicates_are_added_shown_and_verified(command, folder, again):
+def test_replicates_are_added_shown_and_verified(command, done, folder, again):
     for number in (1, 2):
-        ended = command(f"baseline add prod again-{number}.run --replicate --note 'day {number}'")
-        assert (ended.status, ended.err) == (0, "")
-        assert ended.out.startswith(f"stored replicate {number} of prod: 30 topics; AP; ")
+        out = done(f"baseline add prod again-{number}.run --replicate --note 'day {number}'")
+        assert out.startswith(f"stored replicate {number} of prod: 30 topics; AP; ")
     assert "; 2 replicates" in command("baseline list").out
     shown = command("baseline show prod").out.splitlines()
     for number, line in enumerate(shown[-2:], start=1):
         assert line.startswith(f"replicate {number}: 30 topics; AP; ")
         assert line.endswith(f"; day {number}")
     assert command("baseline verify").out == "prod: ok\n"
-    assert command("compare good.run --baseline prod --measure AP").status == 0
+    done("compare good.run --baseline prod --measure AP")
 
     manifest = json.loads(folder.joinpath("baselines/prod/manifest.json").read_text())
     manifest["replicates"] |= {"10": manifest["replicates"].pop("1")}
@@ -109,10 +102,9 @@ def test_replicates_are_added_shown_and_verified(command, folder, again):
     assert (ended.status, "2 problems found" in ended.err) == (3, True)
 
 
-def test_an_update_says_what_changes_and_where_the_old_run_is(command, folder, again):
-    assert command("baseline add prod again-1.run --replicate").status == 0
-    settings = folder / "riskguard.yaml"
-    settings.write_text(settings.read_text().replace("[AP]", "[P@5]"))
+def test_an_update_says_what_changes_and_where_the_old_run_is(command, done, folder, again):
+    done("baseline add prod again-1.run --replicate")
+    world.edit(folder / "riskguard.yaml", "[AP]", "[P@5]")
     with folder.joinpath("qrels.txt").open("a") as file:
         file.write("t01 0 new 1\n")  # both are scored with what is judged now
     first, *changes, last = command("baseline update prod good.run --note why").out.splitlines()
@@ -139,17 +131,16 @@ def test_an_update_says_what_changes_and_where_the_old_run_is(command, folder, a
                 "  AP 0.5000 -> 0.3383 (-0.1617)",
                 "  12 of 30 queries lose, the most first:",
                 "    0.5000 -> 0.0500  t07",
-                *(f"    0.5000 -> 0.1000  t{number:02d}" for number in (1, 2, 3, 4, 5, 6, 8, 9, 10)),
-                "    and 2 more",
+                *(f"    0.5000 -> 0.1000  t{number:02d}" for number in (1, 2, 3, 4)),
+                "    and 7 more",
             ],
         ),
     ],
 )
-def test_a_dry_run_says_what_would_change_and_writes_nothing(command, folder, run, lines):
+def test_a_dry_run_says_what_would_change_and_writes_nothing(done, folder, run, lines):
     before = content(folder)
-    ended = command(f"baseline update prod {run} --dry-run")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.out.splitlines()[: len(lines)] == lines
+    out = done(f"baseline update prod {run} --dry-run")
+    assert out.splitlines()[: len(lines)] == lines
     assert content(folder) == before
 
 
@@ -194,10 +185,10 @@ def test_commands_of_a_remedy_have_the_options_that_they_know(command, folder):
     assert "`riskguard baseline remove prod` and `riskguard baseline add prod prod.run --qrels qrels.txt`" in said
 
 
-def test_without_a_riskguard_yaml_the_files_are_given(command, folder, again):
+def test_without_a_riskguard_yaml_the_files_are_given(command, done, folder, again):
     folder.joinpath("riskguard.yaml").unlink()
     assert command("baseline add prod again-1.run --replicate").status == 2
-    assert command("baseline add prod again-1.run --replicate --qrels qrels.txt --no-run").status == 0
+    done("baseline add prod again-1.run --replicate --qrels qrels.txt --no-run")
     assert not folder.joinpath("baselines/prod/replicates/1/run.gz").exists()
     assert "; AP; " in command("baseline show prod").out.splitlines()[-1]
     shutil.rmtree(folder / "baselines")
@@ -206,7 +197,7 @@ def test_without_a_riskguard_yaml_the_files_are_given(command, folder, again):
     assert "; 20% judged; " in command("baseline add new loss.run --qrels qrels.txt --measure AP --no-run").out
     assert not folder.joinpath("baselines/new/run.gz").exists()
     assert "  run_kept               false\n" in command("baseline show new").out
-    assert command("compare loss.run --baseline new --qrels qrels.txt --measure AP").status == 0
+    done("compare loss.run --baseline new --qrels qrels.txt --measure AP")
 
 
 def test_rescoring_says_what_changes(command, folder):
@@ -240,7 +231,7 @@ def test_rescoring_says_what_changes(command, folder):
 
 
 def test_show_prints_the_history(command, slide):
-    first, figures, heading, *lost, kept = slide.out.splitlines()
+    first, figures, heading, *lost, kept = slide.splitlines()
     assert first == (
         "replaced chain: 30 topics; AP 0.4333; 20% judged; 2024-05-01T12:00:00Z; 4 earlier runs; change 4"
     )
@@ -256,35 +247,34 @@ def test_show_prints_the_history(command, slide):
     assert lines[-1].split(maxsplit=3)[1:] == ["2024-05-01", "bbbbbbb+", "change 4"]
 
 
-def test_a_damaged_history_is_said_and_the_rest_is_shown(command, slide, folder):
+def test_a_damaged_history_is_said_and_the_rest_is_shown(command, done, refused, slide, folder):
     folder.joinpath("baselines/chain/history/0002/scores.tsv").write_text("x")
     assert "0002       2024-02-01  bbbbbbb+  change 1" in command("baseline show chain").out
     ended = command("baseline verify")
     assert ended.status == 3
     assert ended.out.splitlines()[0].startswith("chain: baselines/chain/history/0002: scores.tsv was changed")
-    ended = command("baseline update chain good.run --note why")
-    assert (ended.status, "`riskguard baseline remove chain`" in ended.err) == (3, True)
+    refused("baseline update chain good.run --note why", "`riskguard baseline remove chain`", status=3)
     # A gate that is about the baseline alone still judges.
-    assert command("compare good.run --baseline chain --measure AP").status == 0
+    done("compare good.run --baseline chain --measure AP")
     folder.joinpath("baselines/chain/manifest.json").write_text("{")
     assert command("baseline update chain good.run --note why").status == 3
-    assert command("baseline remove chain").status == 0
-    assert command("baseline verify").status == 0
+    done("baseline remove chain")
+    done("baseline verify")
 
 
-def test_notes_of_other_people_stay_on_their_line(command, folder):
-    assert command("baseline update prod good.run --note 'a\n::error::b \x1b[31m and more'").status == 0
-    assert command("baseline update prod prod.run --note why").status == 0
+def test_notes_of_other_people_stay_on_their_line(command, done, folder):
+    done("baseline update prod good.run --note 'a\n::error::b \x1b[31m and more'")
+    done("baseline update prod prod.run --note why")
     line = next(line for line in command("baseline show prod").out.splitlines() if line.startswith("  0002  "))
     assert line.endswith("a : :error::b [31m and more")
 
 
 @pytest.mark.slow
-def test_a_console_without_the_letters_shows_them_escaped(command, folder):
+def test_a_console_without_the_letters_shows_them_escaped(done, folder):
     folder.joinpath("topics.tsv").write_text(
         "".join(f"t{n:02d}\tkäse 寿司\n" for n in range(1, 31)), encoding="utf-8"
     )
-    assert command("baseline rescore prod").status == 0  # its run is of these texts too
+    done("baseline rescore prod")  # its run is of these texts too
     code = "from pytest_riskguard.cli import main; main()"
     line = ["compare", "loss.run", "--baseline", "prod", "--measure", "AP"]
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}

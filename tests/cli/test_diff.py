@@ -1,7 +1,5 @@
 """``riskguard diff``, and what works in a folder without judgements."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """``riskguard init``: what it finds, the file that it writes, and the figures in the comments."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -24,10 +22,10 @@ def nothing(folder):
     return folder
 
 
-def test_init_writes_the_gates_that_compare_asks_without_a_file(command, nothing):
+def test_init_writes_the_gates_that_compare_asks_without_a_file(command, done, nothing):
     asked = "compare loss.run --baseline prod.run --qrels qrels.txt --topics topics.tsv --measure AP -o asked.json"
     assert command(asked).status == 1
-    assert command("init --topics topics.tsv --measure AP --candidate loss.run").status == 0
+    done("init --topics topics.tsv --measure AP --candidate loss.run")
     assert command("check -o checked.json").status == 1
     asked, checked = (read_report(nothing / f"{name}.json")["verdicts"] for name in ("asked", "checked"))
     assert [(verdict["gate"], verdict["outcome"]) for verdict in asked] == [
@@ -43,11 +41,8 @@ def test_init_writes_the_gates_that_compare_asks_without_a_file(command, nothing
         assert {**one, **dict.fromkeys(stored)} == {**other, **dict.fromkeys(stored)}
 
 
-def test_init_quotes_what_yaml_would_read_differently(command, folder):
-    ended = command(
-        "init --output other.yaml --qrels 'my qrels: #1.txt' --candidate '0.run' --measure 'RBP(p=0.9,rel=1)'"
-    )
-    assert ended.status == 0
+def test_init_quotes_what_yaml_would_read_differently(done, folder):
+    done("init --output other.yaml --qrels 'my qrels: #1.txt' --candidate '0.run' --measure 'RBP(p=0.9,rel=1)'")
     settings = load_config(folder / "other.yaml")
     assert settings.collection.qrels.path.name == "my qrels: #1.txt"
     assert settings.measures == ("RBP(p=0.9,rel=1)",)
@@ -170,8 +165,10 @@ def test_two_runs_are_judged_before_the_file_is_written(inits):
     lines = said.splitlines()
     assert lines[0] == "judgements: qrels.txt (trec), 30 queries"
     assert "no name says which run is new; the other way round: --candidate x.run" in lines
-    assert lines.index("No verdict: 3 gates incomparable") < len(lines) - 1
-    assert lines[-1].startswith("wrote riskguard.yaml")
+    assert [line for line in lines if "y.run: expected document ids of qrels.txt" in line] == [lines[-2]]
+    assert lines[-2].startswith("No verdict: ")
+    assert lines[-1].startswith("wrote riskguard.yaml. Next: write the ids of the run as the judgements do; then ")
+    assert lines[-1].endswith("`riskguard check --baseline prod=x.run`")
 
 
 def test_a_baseline_that_is_stored_need_not_be_stored_again(inits):
@@ -179,12 +176,12 @@ def test_a_baseline_that_is_stored_need_not_be_stored_again(inits):
     assert said.endswith("wrote riskguard.yaml. Next: `riskguard check`\n")
 
 
-def test_without_judgements_the_gate_is_about_change(inits, command):
+def test_without_judgements_the_gate_is_about_change(inits, command, done):
     found, said = inits({"topics.tsv": TOPICS, "prod.run": RUN, "new.run": RUN.replace("good", "bad")})
     assert found == [None, "topics.tsv", "new.run"]
     assert "FAIL no-surprise: new against prod" in said
     assert "wrote riskguard.yaml, whose gate measures change, not harm" in said
-    assert command("baseline add prod prod.run").status == 0
+    done("baseline add prod prod.run")
     assert command("check -q").out in said
 
 
@@ -202,49 +199,44 @@ def test_a_path_to_a_function_is_answered_with_what_to_type(command, nothing):
     assert not (nothing / "riskguard.yaml").exists()
 
 
-def test_judgements_that_cannot_be_read_are_said_before_anything_is_written(command, nothing):
+def test_judgements_that_cannot_be_read_are_said_before_anything_is_written(refused, nothing):
     (nothing / "qrels.txt").write_text(QRELS + "t01 0 good very\n")
-    ended = command("init --candidate loss.run")
-    assert ended.status == 3
-    assert "qrels.txt:31: expected a number" in ended.err
+    refused("init --candidate loss.run", "qrels.txt:31: expected a number", status=3)
     assert not (nothing / "riskguard.yaml").exists()
 
 
 def test_where_nothing_is_found_it_says_what_each_looks_like_and_writes_the_comments(inits):
-    found, said = inits({})
+    found, said = inits({"labels.xlsx": "PK"})
     assert found == ["qrels.txt", None, None]
     assert said.count("none found") == 4
-    assert "# none was found; judgements" in Path("riskguard.yaml").read_text()
+    assert "labels.xlsx: an Excel workbook, which is not read; save it as CSV" in said
+    assert "Next: write qrels.txt, the judgements, then `riskguard baseline add" in said
+    assert "# not there yet; judgements" in Path("riskguard.yaml").read_text()
 
 
 @pytest.mark.parametrize(("answer", "is_written"), [("\n", True), ("n\n", False)])
-def test_on_a_terminal_it_asks_first(command, nothing, monkeypatch, answer, is_written):
+def test_on_a_terminal_it_asks_first(done, nothing, monkeypatch, answer, is_written):
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
     monkeypatch.setattr(sys, "stdin", Terminal(answer))
-    ended = command("init --candidate loss.run")
-    assert ended.status == 0
-    assert "Write riskguard.yaml? [Y/n]" in ended.out
+    out = done("init --candidate loss.run")
+    assert "Write riskguard.yaml? [Y/n]" in out
     assert (nothing / "riskguard.yaml").exists() == is_written
 
 
-def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(command, folder):
-    settings = folder / "riskguard.yaml"
-    settings.write_text(settings.read_text().replace("candidate: candidate.run\n", ""))
-    ended = command("check")
-    assert ended.status == 2
-    assert "gate 'no-risk': expected `candidate: RUN` in the file, or `riskguard check --candidate RUN`" in ended.err
-    assert command("check --candidate good.run").status == 0
-    assert command("baseline list").status == 0
+def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(done, refused, folder):
+    world.edit(folder / "riskguard.yaml", "candidate: candidate.run\n", "")
+    refused("check", "gate 'no-risk': expected `candidate: RUN` in the file, or `riskguard check --candidate RUN`")
+    done("check --candidate good.run")
+    done("baseline list")
 
 
-def test_what_is_typed_is_told_from_what_was_found(command):
-    ended = command("init -o new.yaml --qrels nowhere.txt --candidate nothing:search")
-    assert ended.status == 0
-    assert "judgements: nowhere.txt (as typed)" in ended.out
-    assert "candidate: nothing:search (as typed)" in ended.out
+def test_what_is_typed_is_told_from_what_was_found(done):
+    out = done("init -o new.yaml --qrels nowhere.txt --candidate nothing:search")
+    assert "judgements: nowhere.txt (not there yet)" in out
+    assert "candidate: nothing:search (as typed)" in out
 
 
 def test_a_file_that_cannot_be_made_is_a_mistake(command):

@@ -62,18 +62,14 @@ def test_several_verdicts_have_one_list(command):
     assert "4 of 4 verdicts could change" in ended.err
 
 
-def test_a_stored_baseline_is_asked_with_its_run(command, folder):
-    assert command("baseline add kept prod.run --qrels qrels.txt --measure AP").status == 0
-    assert command("baseline add bare prod.run --qrels qrels.txt --measure AP --no-run").status == 0
+def test_a_stored_baseline_is_asked_with_its_run(command, done, refused, folder):
+    done("baseline add kept prod.run --qrels qrels.txt --measure AP")
+    done("baseline add bare prod.run --qrels qrels.txt --measure AP --no-run")
     asked = ASKED.replace("./prod.run", "{}")
     assert command(asked.format("kept")).out == command(ASKED).out
-    ended = command(asked.format("bare"))
-    assert (ended.status, ended.out) == (3, "")
-    assert "its run was not kept" in ended.err
-    assert command("baseline add kept good.run --replicate").status == 0
-    ended = command(RISK.replace("./prod.run", "kept"))
-    assert (ended.status, ended.out) == (2, "")
-    assert "kept has replicates" in ended.err
+    refused(asked.format("bare"), "its run was not kept", status=3)
+    done("baseline add kept good.run --replicate")
+    refused(RISK.replace("./prod.run", "kept"), "kept has replicates")
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,7 @@ def live(folder, monkeypatch):
     monkeypatch.delitem(sys.modules, "live_search", raising=False)
     (folder / "live_search.py").write_text(SEARCH)
     (folder / "few.tsv").write_text((folder / "topics.tsv").read_text()[: 10 * len("t01\tquery number 01\n")])
-    settings = folder / "riskguard.yaml"
-    settings.write_text(settings.read_text().replace("candidate: candidate.run", CANDIDATE))
+    world.edit(folder / "riskguard.yaml", "candidate: candidate.run", CANDIDATE)
     return folder
 
 
@@ -50,28 +49,23 @@ def test_a_baseline_is_replaced_by_what_the_candidate_answers(command, live):
 def test_a_search_gets_the_tags_of_a_topic(command, live):
     rows = [f"{topic}\t{topic}\tgood\n" for topic in world.TOPICS]
     (live / "topics.tsv").write_text("topic\tquery\tkind\n" + "".join(rows))
-    (live / "riskguard.yaml").write_text(
-        (live / "riskguard.yaml").read_text().replace(":ask'", ":tagged', ties: docid")
-    )
+    world.edit(live / "riskguard.yaml", ":ask'", ":tagged', ties: docid")
     assert command("baseline add now").out.startswith("stored now: 30 topics; AP 1.0000; ")
 
 
-def test_a_replicate_may_be_live(command):
+def test_a_replicate_may_be_live(command, refused):
     assert command("baseline add now").status == 0
-    ended = command("baseline add now --replicate")
-    assert (ended.status, "already holds this run" in ended.err) == (2, True)
+    refused("baseline add now --replicate", "already holds this run")
     assert command("baseline add prod --replicate").status == 0
 
 
-def test_a_file_is_no_system_to_query(command, live):
+def test_a_file_is_no_system_to_query(command, refused, live):
     settings = live / "riskguard.yaml"
     settings.write_text(re.sub("candidate: .*", "candidate: good.run", settings.read_text()))
     for text in (settings.read_text(), None):
         if text is None:
             settings.unlink()
-        ended = command("baseline add now --qrels qrels.txt")
-        assert ended.status == 2
-        assert "name the RUN to store; without one, the answers" in " ".join(ended.err.split())
+        refused("baseline add now --qrels qrels.txt", "name the RUN to store; without one, the answers")
     assert "name the RUN to store" in command("baseline add now --scores").err
 
 
@@ -98,15 +92,13 @@ OF_FILE = "candidate:\n  depth: 5\n  retrieve: live_search:{}"
     ],
 )
 def test_what_cannot_be_asked_is_said(command, live, line, old, new, said):
-    settings = live / "riskguard.yaml"
-    settings.write_text(settings.read_text().replace(old, new))
+    world.edit(live / "riskguard.yaml", old, new)
     ended = command(line)
     assert ended.status == (2 if "yaml:" in said else 3)
     assert said in " ".join((ended.out + ended.err).split())
 
 
 def test_a_candidate_of_a_gate_is_said_at_its_line(command, live):
-    settings = live / "riskguard.yaml"
     own = "candidate: {depth: 5,\n    retrieve: 'live_search:alone'}, on_churn"
-    settings.write_text(settings.read_text().replace("on_churn", own))
+    world.edit(live / "riskguard.yaml", "on_churn", own)
     assert "riskguard.yaml:7: candidate.retrieve: a search takes" in command("check").err

@@ -1,7 +1,5 @@
 """Two rankings in one file are two systems, which can be compared with each other."""
 
-import json
-
 import pytest
 
 from tests.data.world import WORLD
@@ -21,17 +19,18 @@ def experiment(folder):
 
 
 def test_both_sides_may_be_in_one_file(command):
-    parts = json.loads(command(ASKED.format("pair.json#conf-2", "pair.json#conf-1") + " -o -").out)["verdicts"][0]
-    files = json.loads(command(ASKED.format("new.run", "old.run") + " -o -").out)["verdicts"][0]
+    parts = command(ASKED.format("pair.json#conf-2", "pair.json#conf-1") + " -o -").verdicts[0]
+    files = command(ASKED.format("new.run", "old.run") + " -o -").verdicts[0]
     assert parts["estimates"] == files["estimates"]
     assert (parts["candidate"], parts["baselines"]) == ("pair#conf-2", ["pair#conf-1"])
     assert (files["candidate"], files["baselines"]) == ("new", ["old"])
 
 
-def test_one_part_is_not_compared_with_itself(command):
-    ended = command(ASKED.format("pair.json#conf-1", "again=pair.json#conf-1"))
-    assert ended.status == 2
-    assert "pair.json is both the candidate and the baseline again" in ended.err
+def test_one_part_is_not_compared_with_itself(refused):
+    refused(
+        ASKED.format("pair.json#conf-1", "again=pair.json#conf-1"),
+        "pair.json is both the candidate and the baseline again",
+    )
 
 
 def test_a_part_must_be_named_and_be_there(command):

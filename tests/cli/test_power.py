@@ -39,22 +39,20 @@ def test_from_two_runs_it_says_what_the_gate_sees(command):
         assert str(plan["effects"][1]["topics_needed"]) in ended.err
 
 
-def test_on_a_terminal_it_is_a_table_with_words(command):
-    ended = command(f"{STRICT} --set tolerance=0 --effect 0.1 --effect 0.2")
-    assert (ended.status, ended.err) == (0, "")
-    assert max(map(len, ended.out.splitlines())) <= 100
+def test_on_a_terminal_it_is_a_table_with_words(command, done):
+    out = done(f"{STRICT} --set tolerance=0 --effect 0.1 --effect 0.2")
+    assert max(map(len, out.splitlines())) <= 100
     alone = [command(f"power --baseline ./loss.run --measure AP --alpha {alpha}").out for alpha in (0, 1)]
-    golden(Path(__file__).parent / "golden" / "power.txt", "\n".join([ended.out, *alone]))
+    golden(Path(__file__).parent / "golden" / "power.txt", "\n".join([out, *alone]))
 
 
-def test_a_stored_baseline_that_does_not_vary_is_no_error(command):
-    ended = command("power --baseline prod --measure AP")
-    assert ended.status == 0
-    assert "nothing varies: there is nothing to plan from" in ended.out
+def test_a_stored_baseline_that_does_not_vary_is_no_error(done):
+    out = done("power --baseline prod --measure AP")
+    assert "nothing varies: there is nothing to plan from" in out
 
 
 @pytest.mark.slow
-def test_from_scores_every_column_is_planned_for(command, folder):
+def test_from_scores_every_column_is_planned_for(command, done, refused, folder):
     rng = np.random.default_rng(1)
     for name in ("a", "b"):
         rows = [f"{topic},{rng.random():.3f},{10 * rng.random():.3f}\n" for topic in world.TOPICS]
@@ -64,10 +62,8 @@ def test_from_scores_every_column_is_planned_for(command, folder):
         assert [plan["measure"] for plan in plans] == ["AP", "clicks"]
         assert plans[1]["standard_deviation"] > 3 * plans[0]["standard_deviation"]
     folder.joinpath("b.csv").write_text("topic,AP,clicks\nt01,0.5,1\n")
-    ended = command("power --scores a.csv --baseline old=b.csv --measure AP")
-    assert ended.status == 3
-    assert "the topics differ" in ended.err
-    assert command("power --scores a.csv --baseline old=b.csv --measure AP --set missing=zero").status == 0
+    refused("power --scores a.csv --baseline old=b.csv --measure AP", "the topics differ", status=3)
+    done("power --scores a.csv --baseline old=b.csv --measure AP --set missing=zero")
 
 
 def test_with_fewer_than_ten_topics_it_says_that_every_gate_is_inconclusive(command, folder):

@@ -4,8 +4,6 @@ Each situation prints at 60 columns, and each command is taken from what was pri
 says what a reader has to fill in; it is filled in, and run as well.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.world import read_report
+from tests.plugin.world import edit, read_report
 from tests.repositories import commit
 
 COMPARE = "compare loss.run --baseline prod --measure AP --gate not_significantly_risky -o r.json"
@@ -27,8 +27,7 @@ def documents(content: str = '{"id": "good", "title": "The good one", "url": "ht
 
 def named(keys: str) -> None:
     """Let riskguard.yaml name documents."""
-    file = Path("riskguard.yaml")
-    file.write_text(file.read_text().replace("topics: topics.tsv", f"topics: topics.tsv, {keys}"))
+    edit(Path("riskguard.yaml"), "topics: topics.tsv", f"topics: topics.tsv, {keys}")
 
 
 def test_rankings_have_titles_and_addresses_and_the_verdict_is_the_same_without(command):

@@ -1,7 +1,5 @@
 """Per-topic scores as a stored baseline: everything that needs no run works, everything else says so."""
 
-import json
-
 import pytest
 
 from tests.strict import STRICT_LINE
@@ -23,14 +21,13 @@ def files(folder):
 
 def report(command, line):
     ended = command(f"{line} {STRICT_LINE} -o -")
-    (verdict,) = json.loads(ended.out)["verdicts"]
+    (verdict,) = ended.verdicts
     return ended.status, {**verdict, "baselines": [], "inputs": {**verdict["inputs"], "baselines": {}}}, verdict
 
 
-def test_a_stored_table_of_scores_gives_the_verdict_of_its_file(command, files):
-    ended = command("baseline add old --scores old.eval --note why")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("stored old: 30 topics; AP 0.5145; scores alone; ")
+def test_a_stored_table_of_scores_gives_the_verdict_of_its_file(command, done, files):
+    out = done("baseline add old --scores old.eval --note why")
+    assert out.startswith("stored old: 30 topics; AP 0.5145; scores alone; ")
     by_name = report(command, "compare new.eval --scores --baseline old")
     by_file = report(command, "compare new.eval --scores --baseline old=old.tsv")
     assert by_name[0] == by_file[0] == 1
@@ -54,14 +51,14 @@ def test_a_stored_table_of_scores_gives_the_verdict_of_its_file(command, files):
         ("compare new.eval --scores --baseline old --measure nDCG@10", 3, "a measure 'nDCG@10'"),
     ],
 )
-def test_what_needs_a_run_says_so(command, files, line, status, problem):
-    assert command("baseline add old old.eval --scores").status == 0
+def test_what_needs_a_run_says_so(command, done, files, line, status, problem):
+    done("baseline add old old.eval --scores")
     ended = command(line)
     assert ended.status == status
     assert problem in " ".join((ended.out + ended.err).split())
 
 
-def test_gates_of_a_file_compare_with_stored_scores(command, files):
+def test_gates_of_a_file_compare_with_stored_scores(command, done, files):
     (files / "topics.tsv").write_text("".join(f"{topic}\tshoes {topic}\n" for topic in TOPICS))
     qrels = "".join(f"{topic} 0 d1 1\n" for topic in TOPICS)
     (files / "qrels.txt").write_text(qrels)
@@ -69,7 +66,7 @@ def test_gates_of_a_file_compare_with_stored_scores(command, files):
         "collection: {qrels: qrels.txt, topics: topics.tsv}\nstore: kept\ncandidate: {scores: new.eval}\n"
         "measures: [AP]\ngates: [{name: no-risk, kind: not_significantly_risky, baseline: old}]\n"
     )
-    assert command("baseline add old --scores old.eval").status == 0
+    done("baseline add old --scores old.eval")
     ended = command("check -q")
     assert (ended.status, "the mean fell" in ended.out) == (1, True)
     (files / "topics.tsv").write_text("".join(f"{topic}\tboots {topic}\n" for topic in TOPICS))

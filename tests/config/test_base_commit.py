@@ -10,9 +10,9 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.base_commit import policy_changes
 from tests.plugin import world
-from tests.repositories import commit, git
+from tests.repositories import NEEDS_GIT, commit, git
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+pytestmark = NEEDS_GIT
 
 YAML = """\
 collection: {qrels: qrels.txt, topics: topics.tsv, relevant_from: 1}
@@ -42,10 +42,7 @@ def project(template, tmp_path):
 
 
 def replaced(project: Path, old: str, new: str) -> None:
-    file = project / "riskguard.yaml"
-    text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new), encoding="utf-8")
+    world.edit(project / "riskguard.yaml", old, new)
 
 
 def said(project: Path) -> str | None:

@@ -1,7 +1,5 @@
 """Slices in riskguard.yaml: which items they become, and what is wrong with them, at their line."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

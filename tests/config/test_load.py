@@ -1,7 +1,5 @@
 """riskguard.yaml becomes settings, or errors that say where and what to do."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

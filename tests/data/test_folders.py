@@ -1,7 +1,5 @@
 """Folders in place of files: a collection of BEIR, and a run with a file for each response."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

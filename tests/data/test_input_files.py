@@ -1,7 +1,5 @@
 """Input files are regular files of a limited size, plain or gzip, that hold text; anything else is refused."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Dataclasses as plain JSON types, and back."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """TREC's runs and judgements: columns hold what lines hold, errors name lines, and what is written reads back."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

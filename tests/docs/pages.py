@@ -37,9 +37,10 @@ import pytest
 
 from examples.help_center.help_search import search
 from pytest_riskguard.cli.main import run
+from tests.house import CHECKOUT
 from tests.live.http.servers import ENGINES, Server, serving
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = CHECKOUT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 
 _MARK = re.compile(r"<!-- (file|run|python|output|start|server)(?:: (\S+(?: \S+)?))? -->\Z")

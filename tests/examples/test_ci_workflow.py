@@ -13,13 +13,13 @@ import pytest
 import yaml
 
 from pytest_riskguard.reports.comparisons import Report
+from tests.house import CHECKOUT
 from tests.reports.hostile import STRINGS, verdict_with
 
 #: Each starts processes of its own.
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
-CI = ROOT / "examples" / "ci"
+CI = CHECKOUT / "examples" / "ci"
 OWN_ACTION = "pytest-riskguard/pytest-riskguard@v1"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -28,7 +28,7 @@ def workflow(name: str) -> Any:
     return yaml.safe_load((CI / name).read_text(encoding="utf-8"))
 
 
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+ACTION = yaml.safe_load((CHECKOUT / "action.yml").read_text(encoding="utf-8"))
 GITHUB, COMMENTING, REFRESHING, GITLAB = map(
     workflow, ("riskguard.yml", "riskguard-comment.yml", "refresh-baseline.yml", "gitlab-ci.yml")
 )
@@ -63,7 +63,7 @@ def test_actions_of_others_are_pinned_to_a_commit():
         name for name in used if name != OWN_ACTION and not re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", name)
     ] == []
     texts = [
-        (ROOT / "action.yml"),
+        (CHECKOUT / "action.yml"),
         *(CI / name for name in ("riskguard.yml", "riskguard-comment.yml", "refresh-baseline.yml")),
     ]
     lines = [
@@ -146,21 +146,34 @@ def test_the_action_keeps_no_cache_unless_asked():
 def workspace(tmp_path):
     """Two checkouts side by side, as the workflow makes them."""
     for side in ("base", "candidate"):
-        shutil.copytree(ROOT / "examples", tmp_path / side / "examples")
+        shutil.copytree(CHECKOUT / "examples", tmp_path / side / "examples")
     (tmp_path / "temp").mkdir()
     return tmp_path
+
+
+def path(folder: Path) -> str:
+    """Where programs are looked for."""
+    return os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
+
+
+def program(folder: Path, name: str, text: str = "#!/bin/sh\n") -> None:
+    """Stands for a program: found in a folder before the one of this machine."""
+    file = folder / "bin" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    file.chmod(0o755)
 
 
 def run_step(folder: Path, text: str, **more: str) -> subprocess.CompletedProcess[str]:
     env = {
         **os.environ,
         "GITHUB_ACTIONS": "true",
-        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_ACTION_PATH": str(CHECKOUT),
         "GITHUB_OUTPUT": str(folder / "output.txt"),
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         "RUNNER_TEMP": str(folder / "temp"),
         "RUNNER_OS": "Linux",
-        "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": path(folder),
         "COLUMNS": "120",
         "PYTEST_ADDOPTS": "-p no:hypothesispytest",
         **more,
@@ -298,10 +311,8 @@ def trusted(tmp_path):
     """A folder as the workflow that comments has it: a verdict, and GitHub's command."""
     from pytest_riskguard.reports.json import dumps
 
-    (tmp_path / "bin").mkdir()
-    for name, content in (("gh", GH), ("pip", "#!/bin/sh\n")):
-        (tmp_path / "bin" / name).write_text(content)
-        (tmp_path / "bin" / name).chmod(0o755)
+    program(tmp_path, "gh", GH)
+    program(tmp_path, "pip")
     (tmp_path / "handed-over").mkdir()
     (tmp_path / "handed-over" / "verdict.json").write_text(dumps(Report([verdict_with(STRINGS["mention"])])))
     return tmp_path
@@ -361,19 +372,17 @@ def refreshed(clone: Path) -> subprocess.CompletedProcess[str]:
     (clone.parent / "temp").mkdir(exist_ok=True)
     for name in ("Judge", "Accept", "Open the pull request"):
         text = script(REFRESHING["jobs"]["refresh"]["steps"], name)
-        path = os.pathsep.join([str(clone.parent / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
-        step = run_step(clone, text, **given, RUNNER_TEMP=str(clone.parent / "temp"), PATH=path)
+        given |= {"RUNNER_TEMP": str(clone.parent / "temp"), "PATH": path(clone.parent)}
+        step = run_step(clone, text, **given)
         assert step.returncode == 0, step.stdout + step.stderr
     return step
 
 
 def test_a_pull_request_offers_what_the_main_branch_answers_as_the_baseline(project):
-    clone, gh = project.parent / "clone", project.parent / "bin" / "gh"
+    clone = project.parent / "clone"
     subprocess.run(["git", "clone", "-q", str(project.parent / "origin"), str(clone)], check=True)
-    shutil.copy(ROOT / ".gitignore", clone / ".git" / "info" / "exclude")  # a new store has one of its own
-    gh.parent.mkdir()
-    gh.write_text('#!/bin/sh\necho "$@" >> ../calls.txt\n')
-    gh.chmod(0o755)
+    shutil.copy(CHECKOUT / ".gitignore", clone / ".git" / "info" / "exclude")  # a new store has one of its own
+    program(project.parent, "gh", '#!/bin/sh\necho "$@" >> ../calls.txt\n')
     refreshed(clone)
     assert [line[:40] for line in (project.parent / "calls.txt").read_text().splitlines()] == [
         "auth setup-git",
@@ -381,7 +390,7 @@ def test_a_pull_request_offers_what_the_main_branch_answers_as_the_baseline(proj
         "pr create --head riskguard/refresh-basel",
     ]
     body = (project.parent / "temp" / "body.md").read_text(encoding="utf-8")
-    assert body.startswith("    prod: 3 gates passed; accepting ")
+    assert body.startswith("    prod: 3 gates passed\n    replaced prod: ")
     assert "\n## riskguard: Ship: 3 gates passed\n" in body
     git = ["git", "-C", str(project.parent / "origin")]
     changed = subprocess.run(
@@ -410,15 +419,13 @@ def test_only_the_last_step_of_the_refresh_has_the_token():
 def project(tmp_path):
     """A repository with the examples on the branch main, and a folder of CI with a run that was handed over."""
     origin = tmp_path / "origin"
-    shutil.copytree(ROOT / "examples", origin / "examples")
+    shutil.copytree(CHECKOUT / "examples", origin / "examples")
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@x", "-C", str(origin)]
     for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *arguments], check=True, capture_output=True)
     folder = tmp_path / "project"
-    (folder / "bin").mkdir(parents=True)
-    (folder / "bin" / "pip").write_text("#!/bin/sh\n")
-    (folder / "bin" / "pip").chmod(0o755)
-    help_center = ROOT / "examples" / "help_center"
+    program(folder, "pip")
+    help_center = CHECKOUT / "examples" / "help_center"
     for system in ("synonyms", "improved"):
         command = [sys.executable, "help_search.py", system, "queries.tsv"]
         run = subprocess.run(command, cwd=help_center, check=True, capture_output=True)
@@ -431,18 +438,22 @@ def without_venv(text: str) -> str:
     return re.sub(r"python -m venv .*", "true", text)
 
 
+def judged_by_gitlab(project: Path, repository: Path) -> subprocess.CompletedProcess[str]:
+    return run_step(
+        project,
+        without_venv("\n".join(GITLAB["ranking risk"]["script"])),
+        CI_PROJECT_DIR=str(project),
+        CI_REPOSITORY_URL=str(repository),
+        CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main",
+    )
+
+
 @pytest.mark.parametrize(("system", "status"), [("improved", 0), ("synonyms", 1)])
 def test_gitlab_judges_the_run_with_the_files_of_the_target_branch(project, system, status):
     job = GITLAB["ranking risk"]
     shutil.move(project / f"{system}.run", project / "candidate.run")
     (project / "conftest.py").write_text("raise SystemExit('owned')")
-    ended = run_step(
-        project,
-        without_venv("\n".join(job["script"])),
-        CI_PROJECT_DIR=str(project),
-        CI_REPOSITORY_URL=str(project.parent / "origin"),
-        CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main",
-    )
+    ended = judged_by_gitlab(project, project.parent / "origin")
     assert ended.returncode == status, ended.stdout + ended.stderr
     assert job["artifacts"]["paths"] == ["riskguard/"]
     kept = {path.name for path in (project / "riskguard").iterdir()}
@@ -455,14 +466,7 @@ def test_gitlab_judges_the_run_with_the_files_of_the_target_branch(project, syst
 def test_gitlab_keeps_no_report_that_the_job_did_not_write(project):
     (project / "riskguard").mkdir()
     (project / "riskguard" / "verdict.json").write_text("of an earlier pipeline, or of the merge request's code")
-    ended = run_step(
-        project,
-        without_venv("\n".join(GITLAB["ranking risk"]["script"])),
-        CI_PROJECT_DIR=str(project),
-        CI_REPOSITORY_URL=str(project / "nothing"),
-        CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main",
-    )
-    assert ended.returncode != 0
+    assert judged_by_gitlab(project, project / "nothing").returncode != 0
     assert list((project / "riskguard").iterdir()) == []
 
 
@@ -476,8 +480,7 @@ case "$*" in *"per_page"*) printf '%s' "$NOTES" ;; esac
 
 def noted(project: Path, notes: str = "[]") -> None:
     """Run the job that writes the note."""
-    (project / "bin" / "curl").write_text(CURL)
-    (project / "bin" / "curl").chmod(0o755)
+    program(project, "curl", CURL)
     ended = run_step(
         project,
         without_venv("\n".join(GITLAB["note"]["script"])),
@@ -523,7 +526,7 @@ def jenkins_scripts() -> list[str]:
 def test_jenkins_judges_the_run_and_names_the_commit_in_the_description(project):
     _, judging, describing = jenkins_scripts()
     workspace = project.parent / "workspace"
-    shutil.copytree(ROOT / "examples", workspace / "examples")
+    shutil.copytree(CHECKOUT / "examples", workspace / "examples")
     (workspace / "handed-over").mkdir()
     (workspace / "temp").mkdir()
     (workspace / "bin").symlink_to(project / "bin")

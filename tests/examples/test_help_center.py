@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.house import CHECKOUT
+
 #: Each starts processes of its own.
 pytestmark = pytest.mark.slow
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "help_center"
+EXAMPLE = CHECKOUT / "examples" / "help_center"
 
 
 def queries() -> list[dict[str, str]]:

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import blocks
+from tests.house import CHECKOUT
 
 #: Each starts processes of its own.
 pytestmark = pytest.mark.slow
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "ltr"
+EXAMPLE = CHECKOUT / "examples" / "ltr"
 SMALL = ("--queries", "3000", "--trees", "20")
 NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
 

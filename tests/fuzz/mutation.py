@@ -1,7 +1,5 @@
 """Changes of JSON: a value replaced, repeated or taken out."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

@@ -1,7 +1,5 @@
 """Two systems on one list of topics, and the errors if that is impossible."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Mistakes that look like a loss are named, and a system that is merely worse is accused of none."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,19 +11,19 @@ import pytest
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import dumps
 from tests.gates import same_bytes
+from tests.house import CHECKOUT
 from tests.strict import check
 
-ROOT = Path(__file__).resolve().parents[2]
 #: What libraries under numpy take for the number of threads.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def process(threads: int, *, order: int) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    environment |= dict.fromkeys(THREADS, str(threads)) | {"PYTHONPATH": str(ROOT)}
+    environment |= dict.fromkeys(THREADS, str(threads)) | {"PYTHONPATH": str(CHECKOUT)}
     return subprocess.Popen(
         [sys.executable, "-m", "tests.gates.same_bytes", str(order)],
-        cwd=ROOT,
+        cwd=CHECKOUT,
         env=environment,
         stdout=subprocess.PIPE,
         encoding="utf-8",

@@ -1,7 +1,5 @@
 """Several gates judged together: levels, adjusted p-values and intervals say the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

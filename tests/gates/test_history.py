@@ -1,7 +1,5 @@
 """The history of a baseline beside a verdict: each accepted run against the oldest, and the slow slide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Kinds of gates: the options that each offers, and what no gate may ask."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

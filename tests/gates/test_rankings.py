@@ -1,7 +1,5 @@
 """What changed between rankings: overlap, RBO, what to judge first, and causes."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

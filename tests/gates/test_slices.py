@@ -1,7 +1,5 @@
 """Which topics a gate on a slice is about."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

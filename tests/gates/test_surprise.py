@@ -1,7 +1,5 @@
 """``no_surprise``: what of the rankings may change, and what may not."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_riskguard.assertions import assert_no_surprise, check

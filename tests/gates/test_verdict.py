@@ -1,7 +1,5 @@
 """The verdict itself: what it is made from, what is read from it, and what is written of it."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from pathlib import Path

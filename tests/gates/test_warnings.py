@@ -1,7 +1,5 @@
 """Every warning of a verdict, with its figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """P-values of many tests at once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Laws that every interval obeys, whatever the data."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -47,9 +47,7 @@ def test_the_nearest_configuration_of_pytest_counts(tmp_path):
 @pytest.mark.parametrize("place", ["lib", "src", "."])
 def test_pytest_and_the_command_import_the_same_search(pytester, place):
     world.write_world(pytester.path, world.GOOD)
-    settings = pytester.path / "riskguard.yaml"
-    live = "candidate: {retrieve: 'own:search'}"
-    settings.write_text(settings.read_text().replace("candidate: candidate.run", live))
+    world.edit(pytester.path / "riskguard.yaml", "candidate.run", "{retrieve: 'own:search'}")
     pytester.makepyprojecttoml("[tool.pytest]\npythonpath = ['lib']")
     pytester.path.joinpath(place).mkdir(exist_ok=True)
     code = "def search(query):\n    return ['bad1', 'good']\n"

@@ -18,11 +18,11 @@ import pytest
 from pytest_riskguard.data import read_scores
 from pytest_riskguard.data.memory import run
 from pytest_riskguard.data.run_scores import score_run
+from tests.house import CHECKOUT
 
 psutil = pytest.importorskip("psutil")
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
-CHECKOUT = Path(__file__).resolve().parents[2]
 EXAMPLES = CHECKOUT / "examples" / "clusters"
 MEASURES = ["nDCG@10", "AP", "Bpref"]
 #: Seconds until a cluster must have done something.

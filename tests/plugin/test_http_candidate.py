@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from examples.help_center.help_search import search
+from tests.house import CHECKOUT
 from tests.live.http.servers import INDEX, KEY, Instead, Server, serving
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "help_center"
+EXAMPLE = CHECKOUT / "examples" / "help_center"
 CANDIDATE = 'candidate: {retrieve: "help_search:retrieve", depth: 100}'
 
 

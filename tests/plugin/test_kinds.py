@@ -4,13 +4,6 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from tests.plugin import world
-from tests.plugin.world import read_report
-
-HEAD = """\
-collection: {qrels: qrels.txt, topics: topics.tsv}
-measures: [AP]
-candidate: candidate.run
-"""
 
 
 @pytest.fixture
@@ -26,11 +19,8 @@ def judged(pytester, project):
         pytester.path.joinpath("topics.tsv").write_text("\n".join(rows) + "\n")
         files = {"qrels": pytester.path / "qrels.txt", "topics": pytester.path / "topics.tsv"}
         Store(pytester.path / "baselines").rescore("prod", **files)
-        text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}, baseline: prod}}\n" for gate in gates)
-        pytester.path.joinpath("riskguard.yaml").write_text(text)
-        result = pytester.runpytest("--riskguard", "--riskguard-report=report.json", *arguments)
-        verdicts = read_report(pytester.path / "report.json")["verdicts"]
-        return result, {verdict["gate"]: verdict for verdict in verdicts}
+        against = [f"{gate}, baseline: prod" for gate in gates]
+        return world.judge(pytester, against, head=head, arguments=arguments)
 
     return judged
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.world import flat, read_report
+from tests.plugin.world import edit, flat, read_report
 
 SEARCH = """
 import threading
@@ -56,9 +56,8 @@ def asked_of(pytester, project):
 
     def write(function: str, *, settings: str = "") -> None:
         project("good")
-        path = pytester.path / "riskguard.yaml"
         candidate = f"candidate: {{retrieve: 'own:{function}'{settings}}}"
-        path.write_text(path.read_text().replace("candidate: candidate.run", candidate))
+        edit(pytester.path / "riskguard.yaml", "candidate: candidate.run", candidate)
         pytester.makeini("[pytest]\npythonpath = .")
         pytester.path.joinpath("own.py").write_text(SEARCH)
 

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.plugin.world import edit
+
 PLAIN = """
     from pytest_riskguard import assert_not_significantly_risky
 
@@ -111,8 +113,7 @@ def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
 
 def test_churn_let_through_passes_with_its_warning_in_the_summary(pytester, project):
     project("churn")
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("on_churn: fail", "on_churn: warn"))
+    edit(pytester.path / "riskguard.yaml", "on_churn: fail", "on_churn: warn")
     for options in ((), ("-q",)):
         result = pytester.runpytest("--riskguard", *options)
         result.assert_outcomes(passed=1)

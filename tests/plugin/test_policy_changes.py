@@ -5,10 +5,10 @@ import shutil
 import pytest
 
 from tests.plugin.test_reports import commands
-from tests.plugin.world import read_report
-from tests.repositories import commit
+from tests.plugin.world import edit, read_report
+from tests.repositories import NEEDS_GIT, commit
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+pytestmark = NEEDS_GIT
 SAID = "changed by this commit: tolerance of no-risk 0 -> 0.05"
 FIXTURE = """
     def test_fixture(riskguard):
@@ -21,8 +21,7 @@ def loosened(pytester, project):
     """A repository whose last commit raises the tolerance of its gate, which passes."""
     project("good")
     commit(pytester.path, "first")
-    file = pytester.path / "riskguard.yaml"
-    file.write_text(file.read_text(encoding="utf-8").replace("tolerance: 0,", "tolerance: 0.05,"), encoding="utf-8")
+    edit(pytester.path / "riskguard.yaml", "tolerance: 0,", "tolerance: 0.05,")
     commit(pytester.path, "second")
     return pytester
 

@@ -3,13 +3,6 @@
 import pytest
 
 from tests.plugin import world
-from tests.plugin.world import read_report
-
-HEAD = """\
-collection: {qrels: qrels.txt, topics: topics.tsv}
-measures: [AP]
-candidate: candidate.run
-"""
 
 
 @pytest.fixture
@@ -20,11 +13,7 @@ def judged(pytester, project):
         project(name)
         if not (pytester.path / "baselines" / "better").exists():
             world.store(pytester.path, "better", dict.fromkeys(world.TOPICS[:10], 1))
-        text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}}}\n" for gate in gates)
-        pytester.path.joinpath("riskguard.yaml").write_text(text)
-        result = pytester.runpytest("--riskguard", "--riskguard-report=report.json", *arguments)
-        verdicts = read_report(pytester.path / "report.json")["verdicts"]
-        return result, {verdict["gate"]: verdict for verdict in verdicts}
+        return world.judge(pytester, gates, head=head, arguments=arguments)
 
     return judged
 

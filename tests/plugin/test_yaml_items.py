@@ -4,7 +4,7 @@ from fnmatch import fnmatch
 
 import pytest
 
-from tests.plugin.world import flat
+from tests.plugin.world import edit, flat
 
 SEVERAL = """\
 collection: {qrels: qrels.txt, topics: topics.tsv}
@@ -140,8 +140,7 @@ def test_collecting_scores_nothing_and_loads_no_scipy(pytester, project):
 
 def test_a_broken_riskguard_yaml_is_a_failing_item_at_its_line(pytester, project):
     project("good")
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("alpha:", "alhpa:"))
+    edit(pytester.path / "riskguard.yaml", "alpha:", "alhpa:")
     pytester.makepyfile("def test_own(): pass")
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(passed=1, failed=1)
@@ -203,8 +202,7 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
 )
 def test_a_mistake_in_the_file_is_a_message_without_a_traceback(pytester, project, old, new, message):
     project("good")
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace(old, new))
+    edit(pytester.path / "riskguard.yaml", old, new)
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
     assert result.ret == 1

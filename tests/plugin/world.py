@@ -5,7 +5,7 @@ at rank 2 everywhere (0.5); each candidate is said by the ranks at which it diff
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,12 @@ CHURN = dict.fromkeys(TOPICS[:15], 1) | dict.fromkeys(TOPICS[15:], 10) | {"t20":
 #: 9 topics rise, 2 fall a little.
 GOOD = dict.fromkeys(TOPICS[:9], 1) | {"t29": 3, "t30": 4}
 
+#: A riskguard.yaml up to its gates.
+HEAD = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+measures: [AP]
+candidate: candidate.run
+"""
 #: Its gate tolerates nothing and fails on churn, so that verdicts are those of the papers; defaults have tests of
 #: their own.
 YAML = """\
@@ -95,6 +101,24 @@ def read_report(path: Path) -> dict[str, Any]:
     """A JSON report."""
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return report
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Other words in a file, in place of some that are there."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def judge(
+    pytester: pytest.Pytester, gates: Iterable[str], *, head: str = "", arguments: Iterable[str] = ()
+) -> tuple[pytest.RunResult, dict[str, Any]]:
+    """A run of gates, and their verdicts by name."""
+    text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}}}\n" for gate in gates)
+    pytester.path.joinpath("riskguard.yaml").write_text(text)
+    result = pytester.runpytest("--riskguard", "--riskguard-report=report.json", *arguments)
+    verdicts = read_report(pytester.path / "report.json")["verdicts"]
+    return result, {verdict["gate"]: verdict for verdict in verdicts}
 
 
 def flat(result: pytest.RunResult) -> str:

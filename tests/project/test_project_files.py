@@ -2,24 +2,23 @@
 
 import re
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from pytest_riskguard import __version__
+from tests.house import CHECKOUT
 
-ROOT = Path(__file__).resolve().parents[2]
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+PYPROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+CITATION = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text(encoding="utf-8"))
 NOX_SESSIONS = {"tests", "all", "nightly", "versions", "audit", "coverage", "lint", "types", "docs", "scale"}
 #: Links to files of the project from its pages at the top.
 TOP_PAGES = ("CONTRIBUTING.md", "RELEASING.md")
 
 
 def text(path: str) -> str:
-    return (ROOT / path).read_text(encoding="utf-8")
+    return (CHECKOUT / path).read_text(encoding="utf-8")
 
 
 def workflow(name: str) -> Any:
@@ -44,7 +43,7 @@ def test_sessions_of_nox_are_those_of_contributing():
 def test_links_of_a_page_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)\s#]+)", text(page))
     assert targets
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+    assert [target for target in targets if not (CHECKOUT / target).exists()] == []
 
 
 def test_the_changelog_begins_with_this_version():
@@ -76,14 +75,14 @@ def test_workflows_may_only_read_unless_a_job_says_otherwise(name, more):
 
 
 def test_actions_are_pinned_to_a_commit_with_its_version():
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").iterdir()]
+    texts = [path.read_text(encoding="utf-8") for path in (CHECKOUT / ".github/workflows").iterdir()]
     used = [line for content in texts for line in re.findall(r"uses: (.*)", content) if line != "./"]
     assert len(used) >= 10
     assert [line for line in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
 
 
 def steps_of_all_workflows() -> list[dict[str, Any]]:
-    names = [path.name for path in (ROOT / ".github/workflows").iterdir()]
+    names = [path.name for path in (CHECKOUT / ".github/workflows").iterdir()]
     return [step for name in names for job in workflow(name)["jobs"].values() for step in job["steps"]]
 
 
@@ -95,7 +94,7 @@ def test_no_checkout_leaves_its_token_in_the_work_tree():
 
 def test_each_action_has_one_pin_wherever_it_is_used_and_each_place_is_kept_up_to_date():
     places = [".github/workflows", "examples/ci"]
-    files = [ROOT / "action.yml", *(path for place in places for path in (ROOT / place).glob("*.yml"))]
+    files = [CHECKOUT / "action.yml", *(path for place in places for path in (CHECKOUT / place).glob("*.yml"))]
     pins: dict[str, set[str]] = {}
     for path in files:
         for action, pin in re.findall(r"uses: ([\w/-]+)@([0-9a-f]{40} # \S+)", path.read_text(encoding="utf-8")):
@@ -136,7 +135,11 @@ def test_no_version_with_a_known_fault_may_be_installed():
 
 def test_what_is_installed_from_the_repository_names_its_address():
     places = ["README.md", "docs", "examples/ci"]
-    files = [path for place in places for path in ((ROOT / place).rglob("*") if "." not in place else [ROOT / place])]
+    files = [
+        path
+        for place in places
+        for path in ((CHECKOUT / place).rglob("*") if "." not in place else [CHECKOUT / place])
+    ]
     texts = [
         path.read_text(encoding="utf-8")
         for path in files

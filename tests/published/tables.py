@@ -3,9 +3,10 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs/data/reproduction"
+from tests.house import CHECKOUT
+
+FOLDER = CHECKOUT / "docs/data/reproduction"
 
 
 def as_csv(rows: Iterable[Sequence[object]]) -> str:

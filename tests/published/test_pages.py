@@ -2,17 +2,16 @@
 
 import csv
 import re
-from pathlib import Path
 
 import pytest
 
 from pytest_riskguard.inference.intervals import METHODS, Interval
+from tests.house import CHECKOUT
 from tests.published import interval_study, pools
 from tests.published.tables import FOLDER
 
-ROOT = Path(__file__).resolve().parents[2]
-ERRATA = (ROOT / "docs/explanation/errata.md").read_text(encoding="utf-8")
-REPRODUCTION = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+ERRATA = (CHECKOUT / "docs/explanation/errata.md").read_text(encoding="utf-8")
+REPRODUCTION = (CHECKOUT / "docs/reproduction.md").read_text(encoding="utf-8")
 
 
 #: Which tests hold each erratum of the page.
@@ -114,7 +113,7 @@ def test_the_study_calls_risky_what_lies_below_zero(lower, upper, verdict):
 def test_every_erratum_is_held_by_a_test_that_is_there():
     there = {
         name
-        for file in (ROOT / "tests").rglob("test_*.py")
+        for file in (CHECKOUT / "tests").rglob("test_*.py")
         for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert re.findall(r"^\*\*(.+?)\*\*", ERRATA, re.MULTILINE) == [*ERRATA_TESTS]

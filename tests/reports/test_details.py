@@ -1,7 +1,5 @@
 """What a report shows under the answer: figures, documents, slices, judgements, pools, settings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run has one answer: reports speak of all gates of a candidate, and a pass with care looks the same in each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The message of every warning code."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """ZRisk and GeoRisk: laws, degenerate pools, errors, and a slow version that follows the paper cell by cell."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

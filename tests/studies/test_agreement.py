@@ -3,8 +3,6 @@
 W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", TOIS 28(4), 2010.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

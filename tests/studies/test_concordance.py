@@ -1,7 +1,5 @@
 """Tests of ranks: what they find, and what they mean."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

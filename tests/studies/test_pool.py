@@ -66,12 +66,11 @@ def test_every_system_is_judged_against_every_other(command):
 
 
 @pytest.mark.usefixtures("pool")
-def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
+def test_on_a_terminal_it_is_tables_and_words(done, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    ended = command(f"study pool --scores {FILES} --alpha 0 --alpha 1")
-    assert (ended.status, ended.err) == (0, "")
-    assert max(map(len, ended.out.splitlines())) <= 80
-    golden(Path(__file__).parent / "golden" / "pool.txt", ended.out)
+    out = done(f"study pool --scores {FILES} --alpha 0 --alpha 1")
+    assert max(map(len, out.splitlines())) <= 80
+    golden(Path(__file__).parent / "golden" / "pool.txt", out)
 
 
 @pytest.mark.usefixtures("pool")
@@ -160,31 +159,28 @@ def test_systems_that_are_equal_share_their_places(command, folder):
         ("good.run loss.run --alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
     ],
 )
-def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, line, message):
-    ended = command(f"study pool {line} -o -")
-    assert (ended.status, ended.out) == (2, "")
-    assert message in ended.err
+def test_a_wrong_question_is_a_usage_error_and_prints_no_json(refused, line, message):
+    refused(f"study pool {line} -o -", message)
 
 
 @pytest.mark.usefixtures("pool")
-def test_bad_data_is_status_3_and_prints_no_json(command, folder):
-    ended = command("study pool good.run ./nowhere.run --measure AP -o -")
-    assert (ended.status, ended.out) == (3, "")
-    assert "nowhere.run: no such file" in ended.err
+def test_bad_data_is_status_3_and_prints_no_json(refused, folder):
+    refused("study pool good.run ./nowhere.run --measure AP -o -", "nowhere.run: no such file", status=3)
     write(folder, "short", SCORES["kin0"][:-1], topics=TOPICS[:-1])
-    ended = command("study pool --scores kin0.csv kin1.csv short.csv -o -")
-    assert (ended.status, ended.out) == (3, "")
-    assert "the topics differ: short lacks 1 topic: q39" in ended.err
+    refused(
+        "study pool --scores kin0.csv kin1.csv short.csv -o -",
+        "the topics differ: short lacks 1 topic: q39",
+        status=3,
+    )
 
 
-def test_missing_topics_can_score_0(command, folder):
+def test_missing_topics_can_score_0(command, done, folder):
     write(folder, "a", [0.5, 0.2, 0.1], topics=["q1", "q2", "q3"])
     write(folder, "b", [0.5, 0.2, 0.1], topics=["q2", "q3", "q4"])
     write(folder, "c", [0.9], topics=["q2"])
-    ended = command("study pool --scores a.csv b.csv c.csv --set missing=zero")
-    assert ended.status == 0
-    assert "gain: 3 systems, 4 topics" in ended.out
-    assert "b did not answer 1 topic; they score 0. c did not answer 3 topics; they" in " ".join(ended.out.split())
+    out = done("study pool --scores a.csv b.csv c.csv --set missing=zero")
+    assert "gain: 3 systems, 4 topics" in out
+    assert "b did not answer 1 topic; they score 0. c did not answer 3 topics; they" in " ".join(out.split())
     found = report(command("study pool --scores a.csv b.csv c.csv --set missing=zero -o -"))
     members = found["measures"][0]["members"]
     assert [member["missing"] for member in members] == [["q4"], ["q1"], ["q1", "q3", "q4"]]

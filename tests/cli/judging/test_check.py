@@ -1,7 +1,5 @@
 """``riskguard check``: the gates of riskguard.yaml judged as pytest judges them."""
 
-from __future__ import annotations
-
 import json
 import sys
 
@@ -9,7 +7,7 @@ import pytest
 
 from pytest_riskguard.cli.main import run
 from tests.plugin import world
-from tests.plugin.world import read_report
+from tests.plugin.world import edit, read_report
 from tests.strict import STRICT_LINE
 
 SEVERAL = """\
@@ -52,8 +50,7 @@ def several(folder):
     ],
 )
 def test_each_outcome_has_the_status_of_compare(command, folder, candidate, status, said):
-    path = folder / "riskguard.yaml"
-    path.write_text(path.read_text().replace("candidate.run", f"{candidate}.run"))
+    edit(folder / "riskguard.yaml", "candidate.run", f"{candidate}.run")
     ended = command("check")
     assert ended.status == status
     assert said in ended.out
@@ -82,15 +79,15 @@ def test_without_riskguard_yaml_it_says_how_to_get_one(command, folder):
     assert ended.err == f"Error: no riskguard.yaml in {where}; `riskguard init` writes one\n"
 
 
-def test_it_is_found_above_and_by_its_path(command, folder, monkeypatch, tmp_path):
+def test_it_is_found_above_and_by_its_path(done, folder, monkeypatch, tmp_path):
     folder.joinpath(".git").mkdir()
     below = folder / "src" / "deep"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
-    assert command("check").status == 0
+    done("check")
     monkeypatch.chdir(tmp_path)
     tmp_path.joinpath("riskguard.yaml").touch()
-    assert command(f"check --config {folder}/riskguard.yaml").status == 0
+    done(f"check --config {folder}/riskguard.yaml")
 
 
 @pytest.mark.parametrize(
@@ -102,13 +99,10 @@ def test_it_is_found_above_and_by_its_path(command, folder, monkeypatch, tmp_pat
         ("candidate: baselines/prod/run.gz", "run.gz is the stored prod/run.gz, so a baseline would be compared"),
     ],
 )
-def test_a_question_that_has_no_answer_is_refused_at_the_line_of_its_gate(command, folder, keys, problem):
+def test_a_question_that_has_no_answer_is_refused_at_the_line_of_its_gate(refused, folder, keys, problem):
     text = folder.joinpath("riskguard.yaml").read_text().replace("tolerance: 0, on_churn: fail", keys)
     folder.joinpath("riskguard.yaml").write_text(text)
-    ended = command("check")
-    assert (ended.status, ended.out) == (2, "")
-    assert "riskguard.yaml:6: gate 'no-risk': " in ended.err
-    assert problem in ended.err
+    refused("check", "riskguard.yaml:6: gate 'no-risk': ", problem)
 
 
 def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder, monkeypatch):
@@ -154,14 +148,14 @@ def test_a_run_can_take_the_place_of_the_candidate_and_of_a_stored_baseline(comm
     assert verdict["estimates"] == compared["estimates"]
 
 
-def test_reports_name_the_command_that_judges_the_same_candidate_again(command, folder):
+def test_reports_name_the_command_that_judges_the_same_candidate_again(command, done, folder):
     """`pytest --riskguard` would judge the candidate of the file, which is another one."""
     line = "check --candidate loss.run -o report.html -o report.json"
     assert command(line).status == 1
     assert f"<code>riskguard {line}</code>" in (folder / "report.html").read_text()
     (gate,) = json.loads((folder / "report.json").read_text())["gates"]
     assert (gate["command"], gate["line"]) == (f"riskguard {line}", world.GATE_LINE)
-    assert command("report report.json -o again.html").status == 0
+    done("report report.json -o again.html")
     assert f"<code>riskguard {line}</code>" in (folder / "again.html").read_text()
     assert "pytest --riskguard" not in (folder / "again.html").read_text()
 
@@ -178,8 +172,7 @@ def live_project(folder, monkeypatch):
     folder.joinpath("world_answers.py").write_text(f"ANSWERS = {answers!r}\n")
     folder.joinpath("asked.py").write_text(LIVE)
     candidate = {"retrieve": "asked:answer", "depth": 20}
-    path = folder / "riskguard.yaml"
-    path.write_text(path.read_text().replace("candidate: candidate.run", f"candidate: {json.dumps(candidate)}"))
+    edit(folder / "riskguard.yaml", "candidate: candidate.run", f"candidate: {json.dumps(candidate)}")
     yield
     for name in ("asked", "world_answers"):
         sys.modules.pop(name, None)
@@ -193,16 +186,14 @@ def test_what_a_live_system_answers_is_written_as_a_run(command):
     assert command("baseline add live answers.run").status == 0
     ended = command("check --baseline prod=answers.run -o -")
     assert ended.status == 0
-    assert json.loads(ended.out)["verdicts"][0]["topics"]["changed"] == 0
+    assert ended.verdicts[0]["topics"]["changed"] == 0
 
 
 @pytest.mark.usefixtures("live_project")
-def test_answers_replace_no_file_that_is_read_and_need_no_gate(command, folder):
+def test_answers_replace_no_file_that_is_read_and_need_no_gate(command, refused, folder):
     settings = folder / "riskguard.yaml"
     settings.write_text(settings.read_text().partition("gates:")[0])
-    ended = command("retrieve qrels.txt")
-    assert ended.status == 2
-    assert "would overwrite the file that this command reads" in ended.err
+    refused("retrieve qrels.txt", "would overwrite the file that this command reads")
     assert "none/a.run: cannot write (No such file or directory)" in command("retrieve none/a.run").err
 
 

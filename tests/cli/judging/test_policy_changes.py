@@ -1,13 +1,13 @@
 """`check`, `compare`, `show` and `comment` say what the judged commit changed about how it is judged."""
 
 import json
-import shutil
 
 import pytest
 
-from tests.repositories import commit
+from tests.plugin.world import edit
+from tests.repositories import NEEDS_GIT, commit
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+pytestmark = NEEDS_GIT
 SAID = "changed by this commit: tolerance of no-risk 0 -> 0.05"
 
 
@@ -15,17 +15,15 @@ SAID = "changed by this commit: tolerance of no-risk 0 -> 0.05"
 def loosened(folder):
     """The working folder is a repository whose last commit raises the tolerance of its gate."""
     commit(folder, "first")
-    file = folder / "riskguard.yaml"
-    file.write_text(file.read_text(encoding="utf-8").replace("tolerance: 0,", "tolerance: 0.05,"), encoding="utf-8")
+    edit(folder / "riskguard.yaml", "tolerance: 0,", "tolerance: 0.05,")
     commit(folder, "second")
     return folder
 
 
 @pytest.mark.parametrize("line", ["check", "check -q", "check -v", "compare good.run --baseline prod"])
-def test_the_terminal_lists_the_changes_with_q_too_and_the_status_is_that_of_the_verdicts(command, line):
-    ended = command(line)
-    assert ended.status == 0
-    assert ended.out.splitlines().count(SAID) == 1
+def test_the_terminal_lists_the_changes_with_q_too_and_the_status_is_that_of_the_verdicts(done, line):
+    out = done(line)
+    assert out.splitlines().count(SAID) == 1
 
 
 def test_a_run_of_files_alone_has_nothing_to_do_with_a_riskguard_yaml(command):
@@ -33,8 +31,8 @@ def test_a_run_of_files_alone_has_nothing_to_do_with_a_riskguard_yaml(command):
     assert "changed by" not in ended.out
 
 
-def test_show_report_and_comment_list_the_changes_of_a_json_report(command, loosened, monkeypatch):
-    assert command("check -q -o r.json -o r.md -o r.html -o r.xml").status == 0
+def test_show_report_and_comment_list_the_changes_of_a_json_report(command, done, loosened, monkeypatch):
+    done("check -q -o r.json -o r.md -o r.html -o r.xml")
     for name in ("r.md", "r.html", "r.xml"):
         assert "tolerance of no-risk" in (loosened / name).read_text(encoding="utf-8"), name
     head = commit(loosened, "third")

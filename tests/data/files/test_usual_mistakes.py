@@ -23,7 +23,11 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
         ("a.run", b"q1,Q0,d1,1,2.5,tag\n", r"a\.run:1: expected 6 columns .*, found 1"),
         ("a.csv", ROWS.encode("utf-16"), r"a\.csv:1: expected UTF-8 text, found byte 0xff; .* as UTF-8"),
         ("a.csv", b"qid,docno,score\rq1,d1,2.5\r", r"expected lines that end with LF or CRLF, .*new-line character"),
-        ("a.csv", b"q1,d1,2.5\n", r"the nearest is csv, but its first row is data, no header: it names no column"),
+        (
+            "a.csv",
+            b"q1,d1,2.5\n",
+            r"its first row is data, no header: 'q1, d1, 2.5'; add a header line query_id,doc",
+        ),
         ("a.zip", b"PK\x03\x04no workbook", r"a\.zip:1: expected 6 columns"),
     ],
 )

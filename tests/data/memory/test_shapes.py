@@ -1,7 +1,5 @@
 """What data in memory may be, and what an error says of those that may not."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
