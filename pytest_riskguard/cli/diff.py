@@ -26,7 +26,7 @@ TABLE = "to-judge.tsv"
     "BASELINE CANDIDATE", "format", "ties", metavar="BASELINE CANDIDATE", scores=False, first=2, judged=False
 )
 @click.option("--slice", metavar="TAG=VALUE", help="Compare only the queries with this tag. Needs a topics file.")
-@output_options("the report, or with the suffix .tsv the documents to judge first,")
+@output_options("the report, or the documents to judge first,", ".tsv")
 def diff(inputs: Inputs, outputs: Outputs, slice: str | None) -> ExitStatus:
     """Show what changed between two runs, without judgements.
 
@@ -47,8 +47,7 @@ def diff(inputs: Inputs, outputs: Outputs, slice: str | None) -> ExitStatus:
     if table is not None:
         write_text(judging_table(difference.to_judge, difference.queries, ("grade",)), table)
     step = _step(difference.to_judge, table, inputs)
-    topics = inputs.engine.sources.topics
-    shown, page = (section(difference, topics, step, page=page) for page in (False, True))
+    shown, page = (section(difference, step, page=page) for page in (False, True))
     return outputs.finish(shown, dumps(difference), page=page)
 
 
@@ -63,7 +62,9 @@ def _step(pairs: list[tuple[str, str]], table: Path | None, inputs: Inputs) -> s
     commands = [["compare", *(run.text for run in (*inputs.named_baselines, *inputs.runs)), *place_words("compare")]]
     if isinstance(baseline, Stored) and not sources.store_of(baseline).manifest(baseline.name).is_judged:
         commands.insert(0, ["baseline", "rescore", baseline.name, *place_words("rescore")])
+    if not pairs:
+        return ""
     return (
-        f"{lists} lists {counted(len(pairs), 'document')}, first results first. {judge} the change with "
+        f"{lists} lists {counted(len(pairs), 'document')} of the queries that moved most. {judge} the change with "
         + " and ".join(f"`{shlex.join(['riskguard', *words, *qrels])}`" for words in commands)
     )

@@ -35,12 +35,12 @@ STDOUT = Path("-")
 def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
     """``--output``, repeatable, handed over as ``outputs``, an ``Outputs``.
 
-    ``what`` is written, such as "the figures"; ``suffixes`` are those of reports of verdicts.
+    ``what`` is written, such as "the figures"; ``suffixes`` are its own.
     """
     known = ", ".join((".json", ".html (needs the extra [report])", *suffixes))
     help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
     option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
-    return grouped("outputs", partial(Outputs, of_verdicts=bool(suffixes)), option)
+    return grouped("outputs", partial(Outputs, of_verdicts=".md" in suffixes, suffixes=suffixes), option)
 
 
 @frozen
@@ -52,6 +52,7 @@ class Outputs:
 
     paths: tuple[Path, ...] = ()
     of_verdicts: bool = False
+    suffixes: tuple[str, ...] = ()
 
     @property
     def on_stdout(self) -> bool:
@@ -92,9 +93,10 @@ class Outputs:
         for path in self.files:
             ensure_apart(path, *inputs)
             try:
+                if not self.of_verdicts and path.suffix.lower() not in files.OF_SECTIONS:
+                    *known, last = ".json", ".html", *self.suffixes
+                    raise UsageError(f"expected {', '.join(known)} or {last}")
                 files.check(path)
-                if not self.of_verdicts and files.format_of(path) not in files.OF_SECTIONS:
-                    raise UsageError("expected .json or .html")
             except UsageError as error:
                 raise UsageError(f"--output {path}: {error}") from None
 

@@ -223,7 +223,8 @@ def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str]) -> Misfit:
 def judgements_of(table: Table) -> Qrels:
     """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     grades = table.find("judgements").numbers("grade")
-    judged = np.flatnonzero(~np.isnan(grades))
+    if not (judged := np.flatnonzero(~np.isnan(grades))).size and len(grades) and not table.given.is_part:
+        raise table.given.refuse(None, "its column grade is empty")
     topics, texts = table.topics()
     judges = table.text("judge").at(judged) if "judge" in table.places else None
     return qrels_of(

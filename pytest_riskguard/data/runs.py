@@ -272,14 +272,18 @@ def names_by_topic(topics: Iterable[str], documents: Ids, counts: IntArray) -> d
     return {topic: tuple(islice(names, count)) for topic, count in zip(topics, counts.tolist(), strict=True)}
 
 
-def first_documents(run: Run, depths: IntArray) -> dict[str, tuple[str, ...]]:
-    """So many documents of each topic, best first, in the order as written."""
+def first_documents(run: Run, depths: IntArray) -> tuple[dict[str, tuple[str, ...]], int]:
+    """So many documents of each topic, ranked as trec_eval does; how many topics are written in another order."""
     found: dict[str, tuple[str, ...]] = {}
+    reordered = 0
     for topics, part in run.parts():
         counts = np.minimum(np.diff(part.offsets), depths[topics])
-        rows = rows_by_rank(ranking(part)[Order.WRITTEN], part.offsets)[first_rows(part.offsets[:-1], counts)]
+        ranks = ranking(part)
+        ours, written = ranks[Order.SINGLE_DESCENDING], ranks[Order.WRITTEN]
+        rows = rows_by_rank(ours, part.offsets)[first_rows(part.offsets[:-1], counts)]
+        reordered += int(np.count_nonzero(topics_with(ours[rows] != written[rows], offsets_of(counts))))
         found |= names_by_topic(part.topics, part.documents.at(rows), counts)
-    return found
+    return found, reordered
 
 
 def _scores(rows: Rows, topics: Ids, documents: Ids, column: Numbers) -> FloatArray:

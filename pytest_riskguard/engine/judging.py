@@ -346,8 +346,8 @@ class Engine:
             )
 
     def _with_documents(self, verdict: Verdict, asked: Asked) -> Verdict:
-        """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
-        if verdict.outcome == "incomparable" or not (self._report or verdict.outcome != "pass"):
+        """The verdict with its cause; with documents and judgements, if it fails or is to be written to a file."""
+        if verdict.outcome == "incomparable":
             return verdict
         gate, place = asked.question.gate, 1
         if gate.is_pool:
@@ -356,6 +356,8 @@ class Engine:
             gate = replace(gate, level=verdict.family.level)
         try:
             rejudged = self._rejudged(gate, asked.question, asked.systems, place)
+            if verdict.outcome == "pass" and not self._report:
+                return _with_cause(verdict, rejudged.labels)
             responsible = [topic.topic for topic in verdict.responsible_topics]
             verdict = replace(verdict, documents=documents(rejudged.labels, responsible, self._titles))
             verdict = _with_cause(verdict, rejudged.labels)
@@ -387,9 +389,8 @@ class Engine:
 
 
 def _with_cause(verdict: Verdict, labels: Labels | None) -> Verdict:
-    """The verdict with the mistake that seems to be behind it, where it does not pass."""
-    cause = None if verdict.outcome == "pass" else cause_of(verdict, labels)
-    if cause is None:
+    """The verdict with the mistake that seems to be behind it."""
+    if (cause := cause_of(verdict, labels)) is None:
         return verdict
     if cause.parameters["about"] == "few_results":  # of a short list more is judged, whatever the baseline's ids are
         left = tuple(one for one in verdict.warnings if one.parameters.get("about") != "little_judged")

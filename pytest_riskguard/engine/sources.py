@@ -204,7 +204,8 @@ class ScoreCache:
             depths = np.full(len(run.topics), DEPTH)
             depths[:LOOKED_AT] = LOOKED_DEEP
             queries = {**run.source.texts, **self._texts}
-            return Rankings(label(source), run.source.digest, first_documents(run, depths), queries)
+            lists, reordered = first_documents(run, depths)
+            return Rankings(label(source), run.source.digest, lists, queries, reordered)
 
         return self.once("rankings", source, read)
 

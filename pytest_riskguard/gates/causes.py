@@ -1,4 +1,4 @@
-"""Mistakes that look like a loss: a run that is cut off, too few results a query, rankings upside down.
+"""Mistakes that look like a loss, or hide one: a run cut off, too few results a query, rankings upside down.
 
 None of them decides a verdict. Ids of another collection are refused before anything is scored (``data.id_checks``).
 """
@@ -36,22 +36,29 @@ def wanted_results(candidate: IntArray, baseline: IntArray, cutoff: int | None) 
 
 
 def cause_of(verdict: Verdict, labels: Labels | None) -> VerdictWarning | None:
-    """The likeliest mistake behind a verdict that does not pass; ``labels`` are None where there are no runs."""
-    topics = verdict.topics
+    """The likeliest mistake behind a verdict; ``labels`` are None where there are no runs.
+
+    Of one that passes only the baseline is at fault: where its lists were cut, nothing below can be lost.
+    """
+    topics, failed = verdict.topics, verdict.outcome != "pass"
     missing = len(topics.missing_in_candidate) + topics.left_out.get("missing_in_candidate", 0)
-    if missing >= MUCH_MISSING * topics.count:
+    if failed and missing >= MUCH_MISSING * topics.count:
         return warning("suspicious_run", about="cut_off", missing=missing, count=topics.count)
     if labels is None:
         return None
     ours, theirs = (run.run.retrieved for run in labels.runs)
     candidate, baseline = (float(np.mean(scores.values)) for scores in labels.scores)
-    reverse = _reverse(labels)
-    if reverse - candidate >= RESTORED * (baseline - candidate) > 0:
+    if failed and (reverse := _reverse(labels)) - candidate >= RESTORED * (baseline - candidate) > 0:
         return warning("suspicious_run", about="upside_down", mean=candidate, reverse=reverse)
-    if (wanted := wanted_results(ours, theirs, cutoff_of(labels.measure))) is not None:
-        most = counted(int(ours.max()), "result")
-        return warning("suspicious_run", about="few_results", most=most, wanted=wanted)
-    return None
+    cutoff = cutoff_of(labels.measure)
+    about, few, many = "few_results", ours, theirs
+    if not failed or wanted_results(ours, theirs, cutoff) is None:
+        about, few, many = "few_in_baseline", theirs, ours
+        if theirs.max() > np.median(theirs):  # lists that were cut mostly end at one rank
+            return None
+    if (wanted := wanted_results(few, many, cutoff)) is None:
+        return None
+    return warning("suspicious_run", about=about, most=counted(int(few.max()), "result"), wanted=wanted)
 
 
 def _reverse(labels: Labels) -> float:

@@ -18,8 +18,8 @@ PATIENCE = 0.9
 LOOKED_AT, LOOKED_DEEP = 200, 100
 #: What holds of this share of the queries has one cause.
 MOST = 0.9
-#: The most pairs of query and document that are listed to be judged.
-MAX_TO_JUDGE = 50
+#: The most queries, and documents of each, that are listed to be judged.
+MOST_QUERIES, MOST_DOCUMENTS = 10, 5
 #: What can happen to a query, beside other results.
 EMPTY, NEW, SHORTER, OTHER_FIRST = "empty", "new", "shorter", "other first result"
 #: What of a query each limit of ``no_surprise`` counts.
@@ -33,12 +33,16 @@ LIMITED = {
 
 @frozen
 class Rankings:
-    """A system's rankings: ``LOOKED_DEEP`` documents of the first ``LOOKED_AT`` topics, ``DEPTH`` of each other."""
+    """A system's rankings: ``LOOKED_DEEP`` documents of the first ``LOOKED_AT`` topics, ``DEPTH`` of each other.
+
+    ``reordered`` topics have equal scores, and are written in another order than they are ranked by document id.
+    """
 
     name: str
     digest: str | None
     lists: Mapping[str, tuple[str, ...]]
     queries: Mapping[str, str]
+    reordered: int = 0
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -115,12 +119,28 @@ class Difference:
         return {**self.before.queries, **self.after.queries}
 
     @cached_property
+    def _pairs(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """The rankings in which causes are looked for."""
+        before, after = self.before.lists, self.after.lists
+        return [(before[topic], after[topic]) for topic in sorted(before.keys() & after.keys())[:LOOKED_AT]]
+
+    @cached_property
+    def _is_unrelated(self) -> bool:
+        """Whether nearly no query has a document in both."""
+        return sum({*old}.isdisjoint(new) for old, new in self._pairs) >= MOST * len(self._pairs)
+
+    @cached_property
     def cause(self) -> str:
         """What is likely wrong where nearly all rankings changed alike; empty where nothing points to a mistake."""
-        before, after = self.before.lists, self.after.lists
-        pairs = [(before[topic], after[topic]) for topic in sorted(before.keys() & after.keys())[:LOOKED_AT]]
+        for one in (self.before, self.after):
+            if one.reordered > len(one.lists) / 2:
+                return (
+                    f"equal scores in {one.reordered} queries of {one.name} are ranked by document id, here as in "
+                    "scoring, not as written: give each rank its own score"
+                )
+        pairs = self._pairs
         places = [[new.index(name) for name in old if name in new] for old, new in pairs]
-        if sum(not one for one in places) >= MOST * len(pairs):
+        if self._is_unrelated:
             return (
                 f"nearly no query has a document in both, whose first ones are {pairs[0][0][0]!r:.60} and "
                 f"{pairs[0][1][0]!r:.60}: they may be ids of another collection, or written in another way"
@@ -128,22 +148,24 @@ class Difference:
         turned = [one == sorted(one, reverse=True) for one in places if len(one) > 2]
         if turned and sum(turned) >= MOST * len(turned):
             return "the order of nearly every ranking is reversed: distances, or ranks, may be written as scores"
-        longest = max(len(other) for _, other in pairs)
-        cut = sum(len(other) == longest < len(one) for one, other in pairs)
-        if longest < DEPTH and cut >= MOST * len(pairs):
-            return f"nearly all rankings of the candidate end at rank {longest}: its run may be cut at k = {longest}"
+        for side, name in enumerate(("baseline", "candidate")):
+            longest = max(len(pair[side]) for pair in pairs)
+            cut = sum(len(pair[side]) == longest < len(pair[1 - side]) for pair in pairs)
+            if longest < DEPTH and cut >= MOST * len(pairs):
+                return f"nearly all rankings of the {name} end at rank {longest}: its run may be cut at k = {longest}"
         return ""
 
     @cached_property
     def to_judge(self) -> list[tuple[str, str]]:
-        """At most ``MAX_TO_JUDGE`` pairs of topic and document: those that moved most, by nDCG's discount.
+        """Pairs of topic and document: of each query that moved most those that did, by nDCG's discount.
 
-        New and lost first results come first, so that few judgements already tell something of many queries.
+        None of two collections. Few queries are judged well: of many, one or two documents say nothing about a list.
         """
         pairs = []
-        for place, one in enumerate(self.changed):
+        for one in [] if self._is_unrelated else self.changed[:MOST_QUERIES]:
             sides = one.before, one.after
             old, new = ({name: 1 / log2(rank) for rank, name in enumerate(side, 2)} for side in sides)
             moves = {name: abs(new.get(name, 0.0) - old.get(name, 0.0)) for name in old | new}
-            pairs += [(-move, place, one.topic, name) for name, move in moves.items() if move]
-        return [(topic, name) for *_, topic, name in sorted(pairs)[:MAX_TO_JUDGE]]
+            moved = sorted(filter(moves.get, moves), key=lambda name: (-moves[name], name))
+            pairs += [(one.topic, name) for name in moved[:MOST_DOCUMENTS]]
+        return pairs

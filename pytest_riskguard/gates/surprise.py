@@ -41,7 +41,7 @@ def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTit
             f"{baseline.name} did not answer {len(new)} of {counted(n, 'query', 'queries')} that {candidate.name} "
             f"answered ({listed(tuple(new), most=5)}), so nothing says whether they changed",
             reason="bad_baseline",
-            remedy="compare with a run of the same queries",
+            remedy="compare with a run of the same queries, or leave those without a result out of the other",
         )
     limits = {limit: most for limit in LIMITED if (most := gate.most(limit, n)) is not None}
     beyond = {limit: {one.topic for one in found if _is_beyond(gate, limit, one)} for limit in limits}
@@ -62,7 +62,7 @@ def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTit
         )
         for one in shown
     ]
-    mean, why = fmean(one.rbo for one in found), difference.cause if broken else ""
+    mean, why = fmean(one.rbo for one in found), difference.cause
     empty, changed = tuple(sorted(one.topic for one in found if EMPTY in one.what)), len(difference.changed)
     lists = {"responsible_topics": len(rows), "missing_in_candidate": len(empty)}
     left_out = {name: size - MAX_LISTED for name, size in lists.items() if size > MAX_LISTED}

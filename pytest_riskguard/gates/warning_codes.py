@@ -58,7 +58,7 @@ WARNINGS: Mapping[str, str] = {
     "churn": "Churn that passes because of `on_churn: warn`.",
     "suspicious_run": (
         "A failure that the run itself seems to cause: no result for a quarter of the queries, rankings upside down, "
-        "or fewer results than the measure looks at."
+        "or fewer results than the measure looks at; or a baseline that has so few."
     ),
     "few_changed_topics": "So few topics changed that only Student-t could fail the gate, or nothing could.",
     "few_topics": (
@@ -113,6 +113,10 @@ SAID: Mapping[str, str] = {
     "few_results": (
         "the candidate has at most {most} a query, where the baseline has more and {wanted} count: ask the "
         "search for {wanted}"
+    ),
+    "few_in_baseline": (
+        "the baseline has at most {most} a query, where the candidate has more and {wanted} count: a loss below them "
+        "is not seen, so make the baseline's run again with {wanted}"
     ),
     "order_as_written": (
         "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "

@@ -52,7 +52,7 @@ class Card:
 
     @property
     def suspicion(self) -> VerdictWarning | None:
-        """The mistake that seems to be behind a failure."""
+        """The mistake that seems to be behind a failure, or to hide one."""
         return next((warning for warning in self.verdict.warnings if warning.code == "suspicious_run"), None)
 
     # ---- the answer
@@ -63,7 +63,7 @@ class Card:
         if not self.verdict.passed:
             return "stop"
         careful = self.verdict.outcome == "inconclusive" or self.is_churn or self.leans_down
-        return "caution" if careful or self.unseen_loss is not None else "go"
+        return "caution" if careful or self.unseen_loss is not None or self.suspicion is not None else "go"
 
     @cached_property
     def is_churn(self) -> bool:

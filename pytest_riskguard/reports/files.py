@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 #: Formats, called as the modules that write them.
 JSON, MARKDOWN, HTML, JUNIT = "json", "markdown", "html", "ci.junit"
-#: Formats of a figure or a table.
-OF_SECTIONS = (JSON, HTML)
+#: Suffixes of a figure or a table.
+OF_SECTIONS = (".json", ".html", ".htm")
 _BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".html": HTML, ".htm": HTML, ".xml": JUNIT}
 
 

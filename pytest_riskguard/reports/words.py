@@ -185,7 +185,8 @@ def _surprises(verdict: Verdict) -> list[tuple[str, str, bool]]:
     for limit, number in (verdict.estimates.surprises or {}).items():
         most = gate.most(limit, verdict.topics.count) or 0
         what = HAPPENED.get(LIMITED[limit], f"kept less than {gate.min_overlap:.4g} of the top 10")
-        said.append((f"{number or 'none'} of {_all(verdict)} {what}", f"{most or 'none'} may", number > most))
+        may = f"at most {most} may" if most else "none may"
+        said += [(f"{number} of {_all(verdict)} {what}", may, number > most)] if number else []
     return sorted(said, key=lambda one: not one[2])
 
 
@@ -334,9 +335,9 @@ def paragraph(verdict: Verdict) -> str:
         return f"The candidate is the same run as {names}: no ranking changed."
     if verdict.asked.of_rankings:
         every = [f"{text} ({may})" for text, may, _ in _surprises(verdict)]
-        mistake = cause(verdict) if card.suspicion is not None else ""
-        about = "This measures change, not harm: no judgement says which ranking is better."
-        return " ".join(filter(None, [mistake, sentence("; ".join(every)), about]))
+        mistake = "" if card.suspicion is None else card.suspicion.message
+        about = "This measures change, not harm: no judgement says which ranking is better"
+        return " ".join([sentence(one) for one in (mistake, "; ".join(every), about) if one])
     said = [cause(verdict), _tally(card), *_reasons(card), weakness(verdict)]
     if card.unanswered and not (said[0] and card.fates["empty"]):
         said.append(f"The candidate returned nothing for {counted(card.unanswered, 'query', 'queries')}.")
@@ -545,6 +546,8 @@ def _star(card: Card) -> str:
 # ---- what to do
 
 _ADVICE = {"fail": "Don't ship", "none": "No verdict", "caution": "Ship with care", "go": "Ship"}
+#: Of gates that measure change, not harm.
+_OF_CHANGE = {"fail": "Look before you ship", "caution": "Look before you ship", "go": "No surprise"}
 
 
 def word(verdict: Verdict) -> str:
@@ -555,20 +558,21 @@ def word(verdict: Verdict) -> str:
 def advice(verdicts: Sequence[Verdict], *, complete: bool = True) -> tuple[Tone, str]:
     """What to do with a change, by all that was asked about it."""
     tones = {Card(verdict).tone for verdict in verdicts}
+    said = _ADVICE | (_OF_CHANGE if all(verdict.asked.of_rankings for verdict in verdicts) else {})
     if "stop" in tones:
-        return "stop", _ADVICE["fail" if any(verdict.outcome == "fail" for verdict in verdicts) else "none"]
+        return "stop", said["fail" if any(verdict.outcome == "fail" for verdict in verdicts) else "none"]
     if not (tones and complete) or all(verdict.outcome == "inconclusive" for verdict in verdicts):
-        return "caution", _ADVICE["none"]
+        return "caution", said["none"]
     tone: Tone = "caution" if "caution" in tones else "go"
-    return tone, _ADVICE[tone]
+    return tone, said[tone]
 
 
 def own_advice(verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool = True) -> str:
     """What to do by this verdict; only how it ended where the whole run says something else."""
-    own = advice([verdict])[1]
+    tone, own = advice([verdict])
     if verdict.outcome != "pass" or own == advice(_same_change(verdict, run), complete=complete)[1]:
         return own
-    return "Passes with care" if own == _ADVICE["caution"] else "Passes"
+    return "Passes with care" if tone == "caution" else "Passes"
 
 
 def _same_change(verdict: Verdict, run: Sequence[Verdict]) -> list[Verdict]:

@@ -36,12 +36,17 @@ def cause(candidate: Mapping[str, list[str]], **about: Any) -> tuple[str | None,
         (dict.fromkeys(TOPICS[:30], LIST), "cut_off", {"missing": 10, "count": 40}),
         (dict.fromkeys(TOPICS[:31], LIST), None, {}),
         (dict.fromkeys(TOPICS, LIST[:2]), "few_results", {"most": "2 results", "wanted": 10}),
-        (dict.fromkeys(TOPICS, LIST[:9]), "few_results", {"most": "9 results", "wanted": 10}),
+        (dict.fromkeys(TOPICS, LIST[:9]), None, {}),  # which passes
         ({topic: [*WORSE[topic], "x9"] for topic in TOPICS}, None, {}),
     ],
 )
 def test_a_run_that_ends_too_early_is_told_from_one_that_is_worse(candidate, about, parameters):
     assert cause(candidate) == (about, parameters)
+
+
+def test_a_baseline_that_was_cut_hides_losses_even_in_a_pass():
+    longer = {topic: [*LIST, "x9", "x10"] for topic in TOPICS}
+    assert cause(longer, measure="AP") == ("few_in_baseline", {"most": "10 results", "wanted": 12})
 
 
 def test_rankings_from_last_to_first_are_upside_down():

@@ -45,9 +45,9 @@ def without(number):
     ("candidate", "said"),
     [
         (without(1), "1 of 20 queries found nothing any more; none may"),
-        (changed(20, cut), "20 of 20 queries found fewer results; 1 may"),
-        (changed(5, first_swapped), "5 of 20 queries got another first result; 4 may"),
-        (changed(3, other), "3 of 20 queries kept less than 0.5 of the top 10; 2 may"),
+        (changed(20, cut), "20 of 20 queries found fewer results; at most 1 may"),
+        (changed(5, first_swapped), "5 of 20 queries got another first result; at most 4 may"),
+        (changed(3, other), "3 of 20 queries kept less than 0.5 of the top 10; at most 2 may"),
     ],
 )
 def test_each_surprise_fails_by_default(candidate, said):
@@ -105,6 +105,18 @@ def test_a_verdict_is_the_same_after_its_report_is_read():
         read = Verdict.from_dict(verdict.to_dict())
         assert read.to_dict() == verdict.to_dict()
         assert words.line(read) == words.line(verdict)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "said"),
+    [
+        (PROD, PROD | {topic: dict(list(PROD[topic].items())[:1]) for topic in TOPICS[:1]}, "No surprise"),
+        (PROD, {topic: dict(list(PROD[topic].items())[:5]) for topic in TOPICS}, "Look before you ship"),
+        (without(1), PROD, "Look before you ship"),
+    ],
+)
+def test_an_answer_about_change_says_nothing_of_harm(candidate, baseline, said):
+    assert words.advice([check("no_surprise", candidate, baseline)])[1] == said
 
 
 def test_the_same_run_is_identical():

@@ -63,6 +63,7 @@ WARNINGS: list[tuple[str, Verdict, dict[str, Any]]] = [
     ("cut_off", VERDICT, {"missing": 35, "count": 60}),
     ("upside_down", VERDICT, {"mean": 0.21, "reverse": 0.6}),
     ("few_results", VERDICT, {"most": "1 result", "wanted": 10}),
+    ("few_in_baseline", VERDICT, {"most": "1 result", "wanted": 10}),
     ("history_unusable", VERDICT, {"baseline": "prod", "problem": "no manifest"}),
 ]
 
