@@ -20,9 +20,11 @@ from rich.text import Text
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words as said_of
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.html.charts.plots import Colour, disc, element, line, quoted, ring, text_width, words
+from pytest_riskguard.reports.html.charts.plots import Colour, disc, element, line, quoted
 from pytest_riskguard.reports.json import read
 from pytest_riskguard.reports.numbers import brief, percent, plain
+from pytest_riskguard.reports.parts import ends
+from pytest_riskguard.text import clean, columns
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
@@ -45,6 +47,34 @@ _DARK = {
     "page": "#0f1419", "ink": "#e6edf3", "muted": "#a3afbb", "line": "#303a45", "grey": "#7f8b97", "loss": "#ff9248",
     "win": "#5cb2ec", "limit": "#2fc79a",
 }  # fmt: skip
+
+
+def text_width(text: str, size: float) -> float:
+    """At most about the width of a line of text."""
+    return 0.7 * size * columns(text)
+
+
+def words(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: float,
+    width: float | None = None,
+    anchor: str | None = None,
+    colour: str = Colour.INK,
+    weight: str | None = None,
+) -> str:
+    """A line of text on the height ``y``, cut to ``width``."""
+    shown = clean(text) if width is None else ends(clean(text), width / 0.7 / size)
+    return element(
+        "text", quoted(shown), x=x, y=y, fill=colour, font_size=size, text_anchor=anchor, font_weight=weight
+    )
+
+
+def ring(x: float, y: float, radius: float, colour: str) -> str:
+    """A hollow circle."""
+    return element("circle", cx=x, cy=y, r=radius, fill=Colour.PAGE, stroke=colour, stroke_width=2)
 
 
 def run(*arguments: str) -> str:

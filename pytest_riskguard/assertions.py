@@ -25,7 +25,6 @@ from pytest_riskguard.errors import DataError, RiskyError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, Gate, gate_of, options_of
 from pytest_riskguard.gates.option_types import Number, OptionTypeError, Text
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
-from pytest_riskguard.reports.terminal import command, explain, report_hint
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
@@ -169,6 +168,8 @@ def demand(verdict: Verdict, *, options: str = "", indent: int = _INDENT) -> Ver
     """
     __tracebackhide__ = True
     if not verdict.passed:
+        from pytest_riskguard.reports.terminal import command, explain, report_hint  # no pass needs its words
+
         test, screen = current_test(), run_context.current().screen
         reproduce = report = None
         if test is not None:

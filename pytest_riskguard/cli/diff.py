@@ -47,7 +47,8 @@ def diff(inputs: Inputs, outputs: Outputs, slice: str | None) -> ExitStatus:
     if table is not None:
         write_text(judging_table(difference.to_judge, difference.queries, ("grade",)), table)
     step = _step(difference.to_judge, table, inputs)
-    shown, page = (section(difference, step, page=page) for page in (False, True))
+    topics = inputs.engine.sources.topics
+    shown, page = (section(difference, topics, step, page=page) for page in (False, True))
     return outputs.finish(shown, dumps(difference), page=page)
 
 

@@ -15,6 +15,7 @@ import click
 
 from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
+    DEFAULT_STORE,
     Collection,
     Command,
     NamedPath,
@@ -135,8 +136,7 @@ class Inputs:
 
     @cached_property
     def _store(self) -> Store | None:
-        store = store_of(self.config)
-        return store if self.config is not None or store.root.is_dir() else None
+        return store_of(self.config) if self.config is not None or DEFAULT_STORE.is_dir() else None
 
     @cached_property
     def files(self) -> tuple[Path, ...]:

@@ -212,7 +212,7 @@ def show(
     from pytest_riskguard.reports.parts import wrapped
     from pytest_riskguard.reports.standings import standings
     from pytest_riskguard.reports.terminal import ages, coded, explain, one_line, remarks, repeats, typed
-    from pytest_riskguard.reports.words import word
+    from pytest_riskguard.reports.words import unjudged, word
     from pytest_riskguard.run_context import Screen
 
     screen, verdicts = Screen(terminal_width(), detail.verbose), comparisons.by_service(verdicts, gates)
@@ -226,10 +226,12 @@ def show(
             say("\n".join(table.filled.lines(screen.width)))
     complete = not comparisons.missing(gates)
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts)
-    problems, messages = set[str | None](), set[str]()  # of the verdicts above
-    for place, verdict in enumerate(verdicts):
+    messages = set[object]()  # of the verdicts above
+    for place, *others in comparisons.said_once(verdicts):
+        verdict = verdicts[place]
+        systems = _systems(verdict, *(verdicts[other] for other in others))
         if detail.quiet:
-            text = f"{_systems(verdict)}: {one_line(typed(verdict), after_word=True)}"
+            text = f"{systems}: {one_line(typed(verdict), after_word=True)}"
             new = [warning for warning in verdict.first_warnings if warning.message not in messages]
             lines = [text, *(f"  warning: {said}" for said in coded(new))]
         else:
@@ -243,10 +245,10 @@ def show(
                 same_as=same_as.get(place),
             )
             headline, *rest = explained.splitlines()
-            is_again = verdict.problem is not None and verdict.problem in problems
-            lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
-        problems.add(verdict.problem)
+            lines = [headline, f"  {systems}", *rest]
         messages |= {ages(verdict), *(warning.message for warning in verdict.warnings)}
+        if verdict.commands is not None and verdict.commands.judge_next:
+            messages.add((verdict.candidate, unjudged(verdict)))
         styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
         say("\n".join([f"{styled}{comparisons.after(failures.get(place))} {lines[0]}", *lines[1:]]))
     for line in comparisons.summary(gates):
@@ -259,9 +261,10 @@ def show(
             say(line)
 
 
-def _systems(verdict: Verdict) -> str:
-    """``no-risk: new against prod``; a gate without a name of its own (``compare``) is the systems alone."""
-    named = "" if verdict.gate == verdict.kind else f"{clean(verdict.gate, limit=MAX_NAME)}: "
+def _systems(verdict: Verdict, *others: Verdict) -> str:
+    """``no-risk, tail: new against prod``; a gate without a name of its own (``compare``) is the systems alone."""
+    gates = ", ".join(clean(one.gate, limit=MAX_NAME) for one in (verdict, *others))
+    named = "" if gates == verdict.kind else f"{gates}: "
     return f"{named}{clean(verdict.candidate, limit=MAX_NAME)} against {listed(verdict.baselines, most=3)}"
 
 

@@ -86,7 +86,6 @@ FORMATS: tuple[Format, ...] = (
         parts="judgements rankings",
     ),
     Format("rank-eval", "judging_tools", "judgements rankings", ".json", "`_rank_eval`: requests, responses."),
-    Format("rre", "judging_tools", "judgements", ".json", "Ratings of the Rated Ranking Evaluator."),
     Format("mteb", "libraries", "rankings", ".json", "MTEB: `<task>_predictions.json`.", parts="rankings"),
     Format(
         "ranx",

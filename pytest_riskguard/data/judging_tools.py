@@ -1,4 +1,4 @@
-"""Files of tools in which documents are judged: OpenSearch's Workbench, ``_rank_eval``, RRE, LTR, Quepid."""
+"""Files of tools in which documents are judged: OpenSearch's Workbench, ``_rank_eval``, LTR, Quepid."""
 
 from __future__ import annotations
 
@@ -107,53 +107,6 @@ def rank_eval_rankings(file: InputFile) -> Run:
         scores = whole_scores([at(hit.value, "_score") for hit in hits])
         rankings.append((topic, [hit["_id"].text() for hit in hits], scores, None))
     return run_of_rankings(file, rankings, ordered=True)
-
-
-# Ratings of the Rated Ranking Evaluator, which Quepid exports too: documents by grade, or with their gains.
-
-
-_GROUPS = ("topics", "query_groups", "queries")
-
-
-rre_fits = marked(
-    judgements="queries.0.placeholders|query_groups.0.queries.0.placeholders|topics.0.queries.0.placeholders|"
-    "topics.0.query_groups.0.queries.0.placeholders"
-)
-
-
-def rre_judgements(file: InputFile) -> Qrels:
-    """The documents of each query text; queries of one group share them."""
-    whole = JsonNode(file, file.json)
-    named = whole.find("query_placeholder")
-    placed = f"placeholders.{'$query' if named is None else named.text()}"
-    rows = [
-        (query[placed].text(), document, grade, "", None)
-        for query, relevant in _queries(whole, None)
-        for document, grade in _graded(relevant)
-    ]
-    return qrels_of_rows(file, dict.fromkeys(rows), by_text=True)  # a query may stand in several templates
-
-
-def _queries(node: JsonNode, relevant: JsonNode | None) -> Iterator[tuple[JsonNode, JsonNode]]:
-    """Each query, with the relevant documents of the nearest object around it that has any."""
-    relevant = node.find("relevant_documents") or relevant
-    if node.find("placeholders") is not None:
-        if relevant is None:
-            raise node.refuse("expected 'relevant_documents' of the query or of its group, found none")
-        yield node, relevant
-    for group in filter(None, map(node.find, _GROUPS)):
-        for one in group.items():
-            yield from _queries(one, relevant)
-
-
-def _graded(relevant: JsonNode) -> Iterator[tuple[str, float]]:
-    for key, node in relevant.entries():
-        if not isinstance(node.value, list):  # a document with its gain
-            yield key, node["gain"].number()
-            continue
-        grade = JsonNode(node.file, key, place="relevant_documents").number()
-        for document in node.items():
-            yield document.text(), grade
 
 
 # Ratings for learning to rank, ``rating qid:<id> # <docid> <query text>``, as Quepid exports them.

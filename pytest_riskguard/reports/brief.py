@@ -9,8 +9,8 @@ from typing import Any
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Commands, Verdict
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.comparisons import KnownGate, Report, answer, summary
-from pytest_riskguard.reports.words import cause, fault, line, unsaid, word
+from pytest_riskguard.reports.comparisons import Report, answer, said_once, summary
+from pytest_riskguard.reports.words import cause, line, remedy, unsaid, word
 from pytest_riskguard.text import clean
 
 #: Bytes of a gate, and those of its commands.
@@ -31,7 +31,12 @@ def brief(report: Report, status: int, *, notes: Sequence[str] = (), command: st
     owners = {place: gate for gate in report.gates for place in gate.verdicts}
     said = [clean(note) for note in (*summary(report.gates), *report.policy_changes, *notes)]
     head = _filled(answer=answer(report.verdicts, report.gates).title, exit=int(status), notes=said[:_MAX_NOTES])
-    gates = [_gate(verdict, owners.get(place), command) for place, verdict in enumerate(report.verdicts)]
+    gates = []
+    for places in said_once(report.verdicts):
+        first = places[0]
+        names = (owners[place].id if place in owners else report.verdicts[place].gate for place in places)
+        again = owners[first].reproduce if first in owners else command
+        gates.append(_gate(report.verdicts[first], ", ".join(names), again))
     lines = ",\n".join(gates)
     return f'{_dumped(head)[:-1]}, "gates": [\n{lines}\n]}}\n'
 
@@ -44,8 +49,7 @@ def _filled(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in ("", [])}
 
 
-def _gate(verdict: Verdict, gate: KnownGate | None, command: str) -> str:
-    name, again = (verdict.gate, command) if gate is None else (gate.id, gate.reproduce)
+def _gate(verdict: Verdict, name: str, again: str) -> str:
     for scale in _SCALES:
         text = _dumped(_said(verdict, name, again, scale))
         if len(text) <= MAX_GATE:
@@ -72,7 +76,8 @@ def _said(verdict: Verdict, name: str, again: str, scale: int) -> dict[str, Any]
         gate=cut(name),
         outcome=word(verdict),
         code=cut(verdict.reason),
-        reason=cut(fault(verdict) or line(verdict), _SENTENCE),
+        reason=cut(verdict.problem or line(verdict), _SENTENCE),
+        remedy=cut(remedy(verdict), _SENTENCE),
         cause=cut(cause(verdict), _SENTENCE),
         candidate=cut(verdict.candidate),
         baseline=cut(verdict.baseline),

@@ -247,6 +247,15 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
     return f"{counted(len(passed), 'gate')} passed{some}" + (f", {undecided} inconclusive" if undecided else "")
 
 
+def said_once(verdicts: Sequence[Verdict]) -> list[list[int]]:
+    """The places of verdicts that short reports say together: incomparable for one problem about the same systems."""
+    together = dict[object, list[int]]()
+    for place, verdict in enumerate(verdicts):
+        same = verdict.service, verdict.candidate, verdict.baselines, verdict.problem
+        together.setdefault(place if verdict.problem is None else same, []).append(place)
+    return [*together.values()]
+
+
 def compared(verdict: Verdict, place: int) -> str:
     """What a verdict compares, as text. Without digests nothing says that two comparisons are the same."""
     inputs = verdict.inputs

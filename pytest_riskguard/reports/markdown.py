@@ -125,11 +125,12 @@ def _failures(report: Report, ordered: Sequence[int]) -> list[list[str]]:
     verdicts, gates = report.verdicts, report.gates
     before, complete = comparisons.failures_before(gates), not comparisons.missing(gates)
     commands = {place: gate.reproduce for gate in gates for place in gate.verdicts}
-    failed, said = [place for place in ordered if not verdicts[place].passed], set[str]()
-    same_as, found = repeats([verdicts[place] for place in failed]), []
-    for number, place in enumerate(failed):
-        verdict = verdicts[place]
-        title = f"{_word(verdict, before.get(place))} {_gate(verdict, verdicts)}: {_sentence(words.line(verdict))}"
+    failed, said = [verdicts[place] for place in ordered if not verdicts[place].passed], set[str]()
+    same_as, found = repeats(failed), []
+    for number, *others in comparisons.said_once(failed):
+        verdict, place = failed[number], ordered[number]  # failures come first
+        names = ", ".join([_gate(verdict, verdicts), *(_gate(failed[other], verdicts) for other in others)])
+        title = f"{_word(verdict, before.get(place))} {names}: {_sentence(words.line(verdict))}"
         lines = [f"### {title}", "", _sentence(words.paragraph(verdict)), "", *_worst(verdict, same_as.get(number))]
         for step in words.steps(verdict, verdicts, complete=complete, reproduce=commands.get(place)):
             lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")

@@ -8,7 +8,9 @@ from itertools import zip_longest
 from statistics import fmean
 from typing import Any
 
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.rankings import DEPTH, Change, Difference
+from pytest_riskguard.gates.slices import groups
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.reports.numbers import plain
 from pytest_riskguard.reports.parts import Section, Table
@@ -40,7 +42,7 @@ def dumps(difference: Difference) -> str:
     return document("riskguard-diff/1", content)
 
 
-def section(difference: Difference, step: str, *, page: bool) -> Section:
+def section(difference: Difference, topics: Topics | None, step: str, *, page: bool) -> Section:
     """The report, whole for a ``page``; ``step`` says what to do next."""
     changed, queries, of = difference.changed, difference.queries, _figures(difference.changes)
     every = counted(len(difference.changes), "query", "queries")
@@ -58,11 +60,12 @@ def section(difference: Difference, step: str, *, page: bool) -> Section:
     rows = [(one.topic, queries.get(one.topic), one.overlap, one.rbo, ", ".join(one.what)) for one in listed]
     more = f"{len(changed) - len(rows)} more are in -o diff.{'json' if page else 'html'}" * (listed != changed)
     columns = {"topic": "name", "query": "name", "overlap": ".2f", f"RBO@{DEPTH}": ".2f", "": "text"}
-    moved = Table("Queries that moved most", columns, rows, more)
+    tables = _by_tag(difference.changes, topics), Table("Queries that moved most", columns, rows, more)
+    moved = [table for table in tables if table.rows]
     rankings = [_rankings(one, queries.get(one.topic, "")) for one in changed[: ON_PAGE if page else ON_SCREEN]]
     next_ = [Section("To judge first", [step])] if step else []
     parts: list[Table | Section]
-    parts = [moved, *next_, *rankings] if page else [moved, *rankings, *next_]  # nobody reads the end of a page
+    parts = [*moved, *next_, *rankings] if page else [*moved, *rankings, *next_]  # nobody reads the end of a page
     return Section(title, [sentence(one) for one in said if one], parts, notes=[_LEGEND])
 
 
@@ -75,6 +78,16 @@ def _figures(changes: Sequence[Change]) -> dict[str, Any]:
         "mean_rbo": fmean(one.rbo for one in changes),
         "counts": {word: found[word] for word in HAPPENED},
     }
+
+
+def _by_tag(changes: Sequence[Change], topics: Topics | None) -> Table:
+    """The figures of each value of a tag, those that moved most first."""
+    rows = []
+    for tag, value, places in groups([one.topic for one in changes], {} if topics is None else topics.tags):
+        of = _figures([changes[place] for place in places.tolist()])
+        rows.append((f"{tag}={value}", of["queries"], of["mean_overlap"], of["mean_rbo"], *of["counts"].values()))
+    columns = {"tag": "name", "queries": "d", "overlap": ".2f", "RBO": ".2f", **dict.fromkeys(HAPPENED, "d")}
+    return Table("By tag", columns, sorted(rows, key=lambda row: row[3]))
 
 
 def _rankings(one: Change, query: str) -> Table:

@@ -9,6 +9,7 @@ from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import KnownGate, by_service, urgency
 from pytest_riskguard.reports.parts import Table
+from pytest_riskguard.text import named
 
 #: Candidates in a table.
 MOST = 50
@@ -59,9 +60,9 @@ def _table(ranked: Sequence[Sequence[Verdict]]) -> Table:
 def _stopped_by(verdicts: Sequence[Verdict]) -> str:
     """The gates that do not pass, with their measures if there are several; why nothing was compared."""
     several = len({verdict.measure for verdict in verdicts}) > 1
-    stopping = [verdict for verdict in verdicts if not verdict.passed]
-    names = (
-        verdict.problem if verdict.outcome == "incomparable" else verdict.gate + f" {verdict.measure}" * several
-        for verdict in stopping
+    names = dict.fromkeys(
+        verdict.problem or verdict.gate + f" {verdict.measure}" * several
+        for verdict in verdicts
+        if not verdict.passed
     )
-    return ", ".join(dict.fromkeys(filter(None, names)))
+    return named([*names], most=1)  # the least that every screen has room for

@@ -39,7 +39,7 @@ def explain(
     reproduce: str | None = None,
     report: str | None = None,
     same_as: str | None = None,
-    said: Collection[str] = (),
+    said: Collection[object] = (),
     run: Sequence[Verdict] = (),
     complete: bool = True,
     after_word: bool = False,
@@ -48,8 +48,8 @@ def explain(
 
     Paths and commands are as they are typed, but in its line, which has no room for them. ``reproduce``, ``report``,
     ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as ``words.line`` does; ``same_as`` names
-    a gate whose text, shown before, has the same queries, ``said`` the messages of warnings, and ages of baselines,
-    shown before.
+    a gate whose text, shown before, has the same queries, ``said`` what was shown before: messages of warnings, ages
+    of baselines, and by the candidate that it rests on unjudged documents.
     """
     screen = screen or Screen()
     has_body = same_as is None and (screen.verbose or verdict.outcome != "pass" or Card(verdict).tone == "caution")
@@ -63,7 +63,7 @@ def explain(
     if commands is not None and same_as is not None:  # whose failure says how to look into the same query
         commands = replace(commands, explain="")
     steps = words.steps(verdict, run, complete=complete, reproduce=reproduce, report=report, commands=commands)
-    after += steps_in(steps, screen)
+    after += steps_in((step for step in steps if (verdict.candidate, step.text) not in said), screen)
     room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*first, *after))
     return "\n".join([*first, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
 
@@ -76,7 +76,7 @@ def ages(verdict: Verdict) -> str:
 
 
 def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str]:
-    """What happened, the worst topics, and what took the place of lost documents.
+    """What happened, and the worst topics.
 
     ``room`` is how many lines it may have, where not more than the line was asked for.
     """
@@ -87,14 +87,13 @@ def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str
     lines = _indented([words.paragraph(verdict)], screen, hanging="", most=most)
     if not card.worst or (verdict.outcome == "pass" and not card.is_churn) or screen.verbose:
         return lines  # the statistics list topics with their figures
-    new = _new_results(card, screen) if room > len(lines) + 2 else []
     total = len(card.worst) + card.more
-    most = min(total, MAX_WORST, max(room - len(lines) - len(new) - 1, 1))
+    most = min(total, MAX_WORST, max(room - len(lines) - 1, 1))
     which = f"{words.extreme(verdict)} {most} of {total}" if most < total else f"all {total}"
     which = "the only one" if total == 1 else which
     systems = f"{words.opponent(verdict)} -> {clean(verdict.candidate, limit=60)}"
     rows = worst_topics(verdict, most=most).lines(screen.width, indent=4, head=False)
-    return [*lines, *_indented([f"{which}, {systems}:"], screen, most=1), *rows, *new]
+    return [*lines, *_indented([f"{which}, {systems}:"], screen, most=1), *rows]
 
 
 def typed(verdict: Verdict) -> Verdict:
@@ -104,7 +103,7 @@ def typed(verdict: Verdict) -> Verdict:
 
 
 def warnings_in(
-    verdict: Verdict, screen: Screen, before: Collection[str] = (), *, with_paragraph: bool = True
+    verdict: Verdict, screen: Screen, before: Collection[object] = (), *, with_paragraph: bool = True
 ) -> list[str]:
     """The warnings that nothing states and that were not shown ``before``.
 
@@ -189,20 +188,6 @@ def _indented(
 
 def _width(screen: Screen) -> int:
     return max(screen.width, _MIN_WIDTH)
-
-
-def _new_results(card: Card, screen: Screen) -> list[str]:
-    """In one line: what users see now where documents were lost, in the worst topics."""
-    found, documents = [], card.verdict.documents
-    for topic in card.worst[:MAX_WORST]:
-        if documents is not None and topic.topic in card.documents:
-            for best in card.documents[topic.topic].new(documents.depth)[:1]:
-                grade = "unjudged" if best.grade is None else f"grade {best.grade}"
-                name = f"{clean(topic.topic, limit=16)} {clean(best.document, limit=40)}"
-                found.append(f"{name} at rank {best.candidate_rank} ({grade})")
-    while len(found) > 1 and columns("; ".join(found)) > _width(screen) - 15:
-        found.pop()
-    return [fitted(f"  new results: {'; '.join(found)}", _width(screen))] if found else []
 
 
 # ---- all gates

@@ -158,7 +158,7 @@ def _collapse(card: Card) -> _Line:
         loss = "" if worst is None else f"the largest loss is {size(worst.difference)}"
         return _Line(f"no query lost {more_than(verdict)}", [loss])
     if count == 1 and not allowed:
-        return _Line("{} lost {}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))
+        return _Line("query {} lost {}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))
     if guarded := sum("protected" in topic.exceeds for topic in lost):
         return _Line(f"{counted(guarded, 'protected query', 'protected queries')} lost", ["none may"])
     what = f"lost {more_than(verdict)}"
@@ -301,7 +301,7 @@ def _lost(card: Card) -> _Line:
         of_all = mean.replace("the mean", "the mean of all", 1)
         return _Line("{}={} queries got worse", [of_group, of_all, tolerated], (group.tag, group.value))
     if len(lost) == 1 or (lost and (lost[0].share or 0.0) >= MOST):
-        return _Line("{} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
+        return _Line("query {} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
     if verdict.slice is not None and lost:
         return _Line("{} queries got worse", [*counts, mean], (verdict.slice,))
     if verdict.asked.is_pool:
@@ -373,7 +373,7 @@ def cause(verdict: Verdict) -> str:
     gravest = next(fate for fate in fell if fates[fate] >= MIN_FATE * examined)
     if fell == [gravest]:
         who = {1: "the one query", 2: "both queries"}.get(examined, f"all {examined} queries")
-        told = _FATES[gravest][0].format(f"{who} examined")
+        told = _FATES[gravest][0].format("this query" if card.count == 1 else f"{who} examined")
     else:
         told = f"of {examined} queries examined, {', '.join(_FATES[fate][0].format(fates[fate]) for fate in fell)}"
     return sentence(f"{told}: look at {_FATES[gravest][1]} first")
@@ -592,7 +592,7 @@ class Step:
 #: What to do about data that cannot be compared, where their error does not say it.
 _REMEDIES = {
     "missing_input": "Write or mend the file, or correct its path",
-    "bad_run": "Fix the run, or the search that made it",
+    "bad_run": "Correct what is named here, in the file or in the search that wrote it",
     "bad_qrels": "Correct the file of judgements",
     "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
     "bad_scores": "Correct the scores: one finite number for each topic",
@@ -601,6 +601,21 @@ _REMEDIES = {
     "give the topics file if a file knows queries by their texts",
     "inputs_changed": "Judge again once nothing is writing to the inputs",
 }
+
+
+def remedy(verdict: Verdict, commands: Commands | None = None) -> str:
+    """What to do about data that cannot be compared; empty for any other verdict."""
+    known = (commands or Commands()).remedy or verdict.remedy
+    return known or _REMEDIES.get(verdict.reason or "", "")
+
+
+def unjudged(verdict: Verdict) -> str:
+    """That the verdict rests on unjudged documents; empty where it does not."""
+    if (known := verdict.judgements) is None or not known.depends:
+        return ""
+    ranks = f"top-{Card(verdict).ranks_searched}"
+    documents = counted(known.documents, f"{ranks} document is", f"{ranks} documents are")
+    return f"{documents} unjudged; judge-next lists those to judge first"
 
 
 def steps(
@@ -618,15 +633,10 @@ def steps(
     that judges the gate again, ``report`` the file of a longer report. ``commands`` are known where it was judged.
     """
     known = commands or Commands()
-    if remedy := known.remedy or verdict.remedy:
-        yield Step(remedy)
-    elif verdict.reason in _REMEDIES:
-        yield Step(_REMEDIES[verdict.reason], known.verify if verdict.reason == "bad_baseline" else "")
-    unjudged = verdict.judgements
-    if unjudged is not None and unjudged.depends:
-        ranks = f"top-{Card(verdict).ranks_searched}"
-        documents = counted(unjudged.documents, f"{ranks} document is", f"{ranks} documents are")
-        yield Step(f"{documents} unjudged; judge-next lists those to judge first", known.judge_next)
+    if said := remedy(verdict, known):
+        yield Step(said, known.verify if verdict.reason == "bad_baseline" and not verdict.remedy else "")
+    if said := unjudged(verdict):
+        yield Step(said, known.judge_next)
     if known.explain:
         yield Step("Look into the worst query", known.explain)
     if verdict.asked.of_rankings and known.judge_next:

@@ -65,6 +65,7 @@ def test_the_first_line_says_that_it_is_change_not_harm_and_the_figures_follow(c
     assert (
         third == "  1 found nothing any more, 1 found fewer results, 1 got another first result, none got results for"
     )
+    assert re.search(r"^  lang=de +10 +0.8", ended.out, re.MULTILINE)
     assert re.search(r"^  q04 +query q04 +0.00 +0.00  empty$", ended.out, re.MULTILINE)
     assert re.search(r"^  1 +q04-d0 \(gone\) +-$", ended.out, re.MULTILINE)
 

@@ -153,7 +153,6 @@ SITUATIONS = {
         (
             "riskguard judge-next --gate no-risk",
             "riskguard explain t07",
-            "riskguard judge-next --gate tail",
         ),
         (("riskguard.yaml", COLLAPSES),),
     ),

@@ -62,7 +62,7 @@ def test_pytest_and_the_command_import_the_same_search(pytester, place):
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("absent.engine:search", "No module named 'absent'; expected package.module:function that is installed here, "),
+        ("absent.engine:search", "No module named 'absent'; expected package.module:function that is installed here"),
         ("needy:search", r"No module named 'redis_of_nobody' \(needy.py:1\); expected .* of pytest's `pythonpath`"),
         ("own_search:serch", "has no attribute 'serch'"),
     ],

@@ -47,8 +47,8 @@ def test_each_kind_is_an_item_that_passes_or_fails(judged):
     result.stdout.fnmatch_lines(
         [
             "not shown to be good enough; a loss of 0.24 cannot be excluded, 0.1 is allowed",
-            "t07 lost 0.45; 0.50 -> 0.05, none may (AP)",
-            "t03 lost 0.40; 0.50 -> 0.10, none may (AP)",
+            "query t07 lost 0.45; 0.50 -> 0.05, none may (AP)",
+            "query t03 lost 0.40; 0.50 -> 0.10, none may (AP)",
             "FAIL not_shown *URisk -0.162 [[]-0.240, -0.095[]] *riskguard.yaml::unshown",
         ]
     )
@@ -93,7 +93,7 @@ def test_the_fixture_asks_all_questions(pytester, project):
                 riskguard.assert_not_inferior(run, "prod", tolerance=0.05)
             riskguard.assert_not_inferior(run, "prod", tolerance=0.3, alpha=0)
             riskguard.assert_no_topic_collapse(run, "prod")
-            with pytest.raises(RiskyError, match="t07 lost 0.45; "):
+            with pytest.raises(RiskyError, match="query t07 lost 0.45; "):
                 riskguard.assert_no_topic_collapse(run, "prod", max_loss=0.42)
             with pytest.raises(TypeError, match="unknown option 'max_los'; did you mean 'max_loss'"):
                 riskguard.assert_no_topic_collapse(run, "prod", max_los=0.42)

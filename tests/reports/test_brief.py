@@ -8,6 +8,7 @@ from pytest_riskguard.reports.brief import MAX_GATE, brief
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, verdict_with
+from tests.verdicts import altered
 
 LONG = {"long": "word " * 1000, "wide": "🦀" * 5000, "quotes": '"' * 5000}
 
@@ -49,3 +50,12 @@ def test_gates_that_were_not_judged_are_named():
         "notes": ["not judged (its worker crashed): riskguard.yaml::tail"],
         "gates": [],
     }
+
+
+def test_what_no_gate_can_compare_is_said_once_with_its_remedy():
+    verdict = verdict_with("x")
+    stopped = altered(CASES["incomparable"](), remedy=None)
+    gates = [altered(stopped, gate=name) for name in ("no-risk", "tail")]
+    said = json.loads(brief(Report([*gates, verdict]), 3))["gates"]
+    assert [gate["gate"] for gate in said] == ["no-risk, tail", verdict.gate]
+    assert said[0]["remedy"].startswith("Correct")

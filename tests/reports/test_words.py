@@ -297,7 +297,7 @@ def test_a_group_has_two_members_a_third_of_the_loss_and_more_than_chance_gives(
 def test_one_topic_is_the_headline_if_it_has_half_of_the_loss():
     verdict = VERDICTS["no group"]()
     first, *others = verdict.responsible_topics
-    for share, said in ((0.5, "t00000 got worse"), (0.499, "losses counted 6 times outweigh gains")):
+    for share, said in ((0.5, "query t00000 got worse"), (0.499, "losses counted 6 times outweigh gains")):
         topics = (replace(first, share=share), *others)
         assert words.line(altered(verdict, responsible_topics=topics)).startswith(said)
 

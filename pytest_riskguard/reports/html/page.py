@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ResponsibleTopic
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Commands, Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import MARKS, Card
 from pytest_riskguard.reports.comparisons import (
@@ -162,6 +162,7 @@ class ComparisonView:
         return {
             "id": self.id,
             "anchors": [gate.anchor for gate in self.gates],
+            "judged": not self.lead.verdict.asked.of_rankings,
             "measure": _short(self.lead.verdict.measure or ""),
             "systems": [_short(name) for name in systems],
             "count": len(self.rows),
@@ -184,6 +185,8 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
         drawn = dict[str, Plot]()
         for chart in (chart for gate in gates for chart in charts(gate.verdict)):
             drawn.setdefault(chart.key, chart)
+        typed = lead.verdict.commands or Commands()
+        typed = Commands(typed.judge_next, None)  # nobody stores a baseline where it is read
         reproduce = None if lead.known is None else lead.known.reproduce
         view = ComparisonView(
             id=f"{OWN}comparison-{number}",
@@ -191,7 +194,7 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
             charts=[*drawn.values()] if number <= _MAX_DRAWN else [],
             rows=topic_rows(max((gate.verdict for gate in gates), key=lambda verdict: verdict.topics.count)),
             advice=words.own_advice(lead.verdict, verdicts, complete=complete),
-            steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce)],
+            steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce, commands=typed)],
             full=number <= _MAX_FULL,
             has_rivals=has_rivals(verdicts),
         )
@@ -246,7 +249,7 @@ def topic_rows(verdict: Verdict) -> list[TopicRow]:
             baseline,
             candidate,
             candidate - baseline,
-            None if known is None else known.share,
+            None if known is None or verdict.asked.of_rankings else known.share,
             columns.contributions[place],
             columns.standardised[place],
             flagged if known is None else marks(known, flips=topic in card.decisive_topics),

@@ -44,7 +44,6 @@ def read(write, name: str, content: bytes) -> Any:
     return found(write(case.file, content), case.kind, case.part)
 
 
-GROUP = "topics.0.query_groups.0"
 IN_RESULTS = "hits.hits.0._source"
 ONE_MORE = ("hits.total.value", 2, "hits.hits.1")
 #: Changes that do not change what is read.
@@ -57,12 +56,6 @@ SAME: list[tuple[Any, ...]] = [
     ("_judgement_list", f"{IN_RESULTS}.judgmentRatings.0.ratings.3", {"docId": "waiting", "rating": ""}),
     ("_judgement_list", *ONE_MORE, {"_source": {"querySetQueries": []}}),
     *(("_rank_eval_response", "details.q01.hits.1.hit._score", score) for score in (None, 99)),
-    ("_rre", f"{GROUP}.queries.0.placeholders", {"$query": TEXT, "$rows": 10}),
-    ("_rre", f"{GROUP}.queries.1", {"placeholders": {"$query": TEXT}}),
-    (
-        *("_rre", f"{GROUP}.relevant_documents", {"3": ["of-the-group"]}),
-        *(f"{GROUP}.queries.0.relevant_documents", {"doc-2": {"gain": "2"}, "0": ["doc-3"], "1": ["doc-4"]}),
-    ),
 ]
 
 
@@ -86,9 +79,6 @@ def test_documents_may_stand_alone_in_a_list_or_in_an_object(write):
     ):
         assert read(write, name, json.dumps(other).encode()) == read(write, name, changed(name))
     assert "only-rated" not in read(write, "_snapshot_json", changed("_snapshot_json"))[TEXT]
-    data = json.loads(changed("_rre"))
-    for other in ({"query_groups": data["topics"][0]["query_groups"]}, json.loads(changed("_rre_of_quepid"))):
-        assert read(write, "_rre", json.dumps(other).encode()) == read(write, "_rre", changed("_rre"))
 
 
 CASE = 'query,docid,rating\nred shoes, -2,0.5\n" =1+1, please",a b,1\nboots,,\nred shoes,4,'
@@ -172,14 +162,6 @@ REFUSED: list[tuple[Any, ...]] = [
         "status: expected 'COMPLETED', found 'PROCESSING'; exp",
     ),
     ("_rank_eval_response", "failures", FAILED, r"the keys 'q1', 'q2\x1b[2J', 'a', 'b', 'c'; ask again"),
-    ("_rre", f"{GROUP}.relevant_documents", {"high": ["1"]}, "relevant_documents: expected a number, found 'high'"),
-    (
-        "_rre",
-        f"{GROUP}.relevant_documents",
-        {"1": {}},
-        "a key 'gain' with a value, found an object with the keys (none)",
-    ),
-    ("_rre", f"{GROUP}.queries.0.placeholders", {"$a": "x"}, "queries.0: expected a key 'placeholders.$query' with"),
     ("_snapshot_csv", '2""",doc-2,2', '2""",doc-2,first', ".csv:21: expected a whole number as the rank of 'doc-2'"),
     (
         "_snapshot_csv",

@@ -1,4 +1,4 @@
-"""Files of the tools in which documents are judged: Quepid, OpenSearch's Workbench, ``_rank_eval``, RRE."""
+"""Files of the tools in which documents are judged: Quepid, OpenSearch's Workbench, ``_rank_eval``."""
 
 import csv
 import io
@@ -180,28 +180,6 @@ def _rank_eval_response(world: World) -> bytes:
     return _json({"metric_score": 0.123, "details": details, "failures": {}})
 
 
-def _rre(world: World) -> bytes:
-    groups = []
-    for topic, graded in world.grades.items():
-        by_grade: dict[str, list[str]] = {}
-        for document, grade in graded.items():
-            by_grade.setdefault(str(grade), []).append(document)
-        query = {"template": "only_q.json", "placeholders": {"$query": world.texts[topic]}}
-        groups.append({"name": topic, "queries": [query], "relevant_documents": by_grade})
-    return _json({"index": "shop", "id_field": "id", "topics": [{"description": "all", "query_groups": groups}]})
-
-
-def _rre_of_quepid(world: World) -> bytes:
-    queries = [
-        {
-            "placeholders": {"$query": world.texts[topic]},
-            "relevant_documents": {document: {"gain": grade} for document, grade in graded.items()},
-        }
-        for topic, graded in world.grades.items()
-    ]
-    return _json({"id_field": "id", "index": "shop", "template": "t.json", "queries": queries})
-
-
 CASES = (
     Case("csv", "judgements", "case.csv", _quepid_csv),
     Case("quepid", "judgements", "case.json", _quepid_json),
@@ -216,6 +194,4 @@ CASES = (
     Case("workbench", "rankings", "candidate.json", _pointwise, part="conf-2"),
     Case("rank-eval", "judgements", "request.json", _rank_eval_request),
     Case("rank-eval", "rankings", "candidate.json", _rank_eval_response),
-    Case("rre", "judgements", "ratings.json", _rre),
-    Case("rre", "judgements", "quepid_rre.json", _rre_of_quepid),
 )

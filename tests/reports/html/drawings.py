@@ -49,7 +49,7 @@ def labels(root: Element) -> list[Label]:
     found = []
     for text in root.iter("text"):
         x, y, size = (float(text.attrib[name]) for name in ("x", "y", "font-size"))
-        width = text_width(text.text or "", size)
+        width = text_width(text.text or "")
         left = x - {"end": width, "middle": width / 2}.get(text.get("text-anchor", ""), 0.0)
         found.append(Label(text.text or "", Box(left, y - 0.76 * size, left + width, y + 0.22 * size)))
     return found

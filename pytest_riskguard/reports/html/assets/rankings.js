@@ -38,7 +38,8 @@ const rankingLine = (comparison, entry, here, there, words, highest) => {
     part.title = "effect of this document's move on the score";
     moved.append(part);
   }
-  line.append(make("span", String(here), "rank"), gradeChip(grade, highest), name, moved);
+  const chip = comparison.judged ? gradeChip(grade, highest) : make("span");
+  line.append(make("span", String(here), "rank"), chip, name, moved);
   return line;
 };
 const rankingColumn = (comparison, entries, { heading, here, there, words, depth }) => {

@@ -73,7 +73,7 @@ class TopicTable {
       small.append(chip, " ");
     }
     if (small.childNodes.length) head.append(" ", small);
-    const numbers = ["baseline", "candidate", "difference", "share", "contribution", "standardised"].map((column) => {
+    const numbers = this.headers.map((header) => header.dataset.column).slice(1, -1).map((column) => {
       const value = this.value(column, place);
       const cell = make("td", figure(column, value), "number");
       cell.dataset.label = LABELS[column];

@@ -20,7 +20,7 @@ def charts(verdict: Verdict) -> list[Plot]:
     """The charts that the verdict has something to show in, the most telling first; none if nothing was compared."""
     if verdict.outcome == "incomparable":
         return []
-    return [chart for draw in (_differences, _urisk, _georisk) for chart in draw(verdict)]
+    return [chart for draw in (_differences, _urisk) for chart in draw(verdict)]
 
 
 # ---- every topic
@@ -40,31 +40,23 @@ def _differences(verdict: Verdict) -> Iterator[Plot]:
     """A bar for each topic; of very many for those at either end."""
     if verdict.exhibits is None:
         return
-    columns = verdict.exhibits
+    columns, counts = verdict.exhibits, verdict.topics
     topics = [
         (after - before, topic, query, before, after)
         for topic, query, before, after in zip(
             columns.topics, columns.queries, columns.baseline, columns.candidate, strict=True
         )
     ]
-    topics.sort(key=lambda topic: (round(topic[0], 12), topic[1]))
-    lost = [topic for topic in topics if topic[0] < -ROUNDING_ERROR]
-    won = sum(topic[0] > ROUNDING_ERROR for topic in topics)
-    if not lost and not won:
+    if all(abs(topic[0]) <= ROUNDING_ERROR for topic in topics):
         return
-    worst = ", ".join(f"{clean(topic, limit=60)} ({brief(difference)})" for difference, topic, *_ in lost[:5])
+    topics.sort(key=lambda topic: (round(topic[0], 12), topic[1]))
     shown = topics if len(topics) <= MAX_BARS else topics[: MAX_BARS // 2] + topics[-MAX_BARS // 2 :]
-    some = f" Shown are {len(shown)} of {verdict.topics.count} topics, those that changed most." * (
-        len(shown) < verdict.topics.count
-    )
+    some = f" Shown are {len(shown)} of {counts.count} topics, those that changed most." * (len(shown) < counts.count)
     drawn = Plot(
         "Difference of each topic",
         f"{counted(len(shown), 'topic')}, largest loss first",
         _with_unit(verdict, "difference"),
-        description=(
-            f"{len(lost)} lost, {won} won, {len(topics) - len(lost) - won} did not change. "
-            f"Largest loss first: {worst or 'no topic lost'}."
-        ),
+        description=f"{counts.losses} lost, {counts.wins} won, {counts.ties} did not change.",
         caption=f"Each topic by how much its score changed, the largest loss on the left.{some}",
         zero=True,
         key="topics",
@@ -91,14 +83,16 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
         return
     values = [value or 0.0 for value in data.curves["urisk"]]
     first, last = (f"{brief(values[end])} at alpha {short(data.alphas[end])}" for end in (0, -1))
-    drawn = _over_alpha(
-        verdict,
-        name,
+    drawn = Plot(
+        f"{name} over alpha",
+        "alpha (a loss counts 1 + alpha times)",
         _with_unit(verdict, name),
         description=f"{name} goes from {first} to {last}.",
         caption="How the risk changes as losses count more. Upright lines: the interval that decides at each alpha.",
         key="urisk",
     )
+    at = f"this gate: alpha {short(verdict.alpha)}"
+    drawn.line([(verdict.alpha, -math.inf), (verdict.alpha, math.inf)], means=at, colour="muted", dashed=True)
     drawn.line(_across(-verdict.tolerance), means="bound", colour="limit", dashed=True)
     drawn.line(zip(data.alphas, values, strict=True), colour="win")
     for alpha, value, *ends in zip(data.alphas, values, data.curves["lower"], data.curves["upper"], strict=True):
@@ -109,58 +103,10 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
     yield drawn
 
 
-def _georisk(verdict: Verdict) -> Iterator[Plot]:
-    """A line for each system of a pool (as Figs. 2 and 3 of Dincer et al., SIGIR 2016)."""
-    data = verdict.exhibits
-    if not data or not data.curves or not data.alphas or not verdict.asked.is_pool:
-        return
-    alphas, by_system = data.alphas, {name: [value or 0.0 for value in line] for name, line in data.curves.items()}
-    highest = sorted(by_system, key=lambda system: (-by_system[system][0], system))[:5]
-    drawn = _over_alpha(
-        verdict,
-        "GeoRisk",
-        "GeoRisk (no unit)",
-        description=f"GeoRisk of {counted(len(by_system), 'system')}. At alpha {short(alphas[0])} the highest are "
-        f"{', '.join(clean(system, limit=40) for system in highest)}.",
-        caption="A line that falls belongs to a system that fails on topics where others do not.",
-        key="georisk",
-    )
-    looks = {
-        verdict.candidate: ("candidate", "diamond", "loss"),
-        verdict.baseline: ("reference", "disc", "win"),
-    }
-    # The important ones are drawn last, on top of the others.
-    for system in sorted(by_system, key=lambda name: (name == verdict.candidate, name in looks, name)):
-        line = by_system[system]
-        means, symbol, colour = looks.get(system, ("rest of the pool", "ring", "grey"))
-        means += f" {clean(system, limit=30)}" * (system in looks and system != means)
-        ends = f"{plain(line[0], 3)} at alpha {short(alphas[0])} to {plain(line[-1], 3)} at alpha {short(alphas[-1])}"
-        drawn.line(zip(alphas, line, strict=True), colour=colour)
-        drawn.point(
-            alphas[-1],
-            line[-1],
-            f"{clean(system, limit=40)}: GeoRisk from {ends}",
-            symbol=symbol,
-            colour=colour,
-            means=means,
-        )
-    yield drawn
-
-
-def _over_alpha(verdict: Verdict, name: str, unit: str, *, description: str, caption: str, key: str) -> Plot:
-    """A chart over alpha, with a line at that of the gate."""
-    what = "alpha (a loss counts 1 + alpha times)"
-    drawn = Plot(f"{name} over alpha", what, unit, description=description, caption=caption, key=key)
-    at = f"this gate: alpha {short(verdict.alpha)}"
-    drawn.line([(verdict.alpha, -math.inf), (verdict.alpha, math.inf)], means=at, colour="muted", dashed=True)
-    return drawn
-
-
 def _across(height: float) -> list[tuple[float, float]]:
     return [(-math.inf, height), (math.inf, height)]
 
 
 def _with_unit(verdict: Verdict, name: str) -> str:
     """An axis title: the quantity and its unit, where the verdict knows it."""
-    has_unit = verdict.measure is not None and not verdict.asked.is_pool
-    return f"{name} ({clean(verdict.measure or '', limit=40)})" if has_unit else name
+    return f"{name} ({clean(verdict.measure, limit=40)})" if verdict.measure else name

@@ -22,14 +22,14 @@ _COLUMN = 0.7
 SMALL = 12.0
 
 
-def text_width(text: str, size: float = SMALL) -> float:
-    """At most about the width of a line of text whose font is ``size`` high, in the same unit."""
-    return _COLUMN * size * columns(text)
+def text_width(text: str) -> float:
+    """At most about the width of a line of text, in the unit of the chart."""
+    return _COLUMN * SMALL * columns(text)
 
 
-def clipped(text: str, *, width: float, size: float = SMALL) -> str:
+def clipped(text: str, *, width: float) -> str:
     """The text if it is no wider than ``width``, else its two ends around an ellipsis."""
-    return ends(text, width / _COLUMN / size)
+    return ends(text, width / _COLUMN / SMALL)
 
 
 #: All charts have this width, in units of their text; the page gives each the width it has room for.
@@ -85,20 +85,16 @@ def words(
     text: str,
     *,
     width: float | None = None,
-    size: float = SMALL,
     anchor: str | None = None,
     colour: str = Colour.INK,
-    weight: str | None = None,
 ) -> str:
     """A line of text on the height ``y``, cut to ``width``; nothing if it is empty."""
     shown = clean(text)
     if not shown:
         return ""
     if width is not None:
-        shown = clipped(shown, width=width, size=size)
-    return element(
-        "text", quoted(shown), x=x, y=y, fill=colour, font_size=size, text_anchor=anchor, font_weight=weight
-    )
+        shown = clipped(shown, width=width)
+    return element("text", quoted(shown), x=x, y=y, fill=colour, font_size=SMALL, text_anchor=anchor)
 
 
 def mark(title: str, *shapes: str, topic: str | None = None) -> str:
@@ -141,17 +137,6 @@ def disc(x: float, y: float, radius: float, colour: str) -> str:
     return element("circle", cx=x, cy=y, r=radius, fill=colour)
 
 
-def ring(x: float, y: float, radius: float, colour: str) -> str:
-    """A hollow circle."""
-    return element("circle", cx=x, cy=y, r=radius, fill=Colour.PAGE, stroke=colour, stroke_width=2)
-
-
-def diamond(x: float, y: float, radius: float, colour: str) -> str:
-    """A filled square on its corner."""
-    reach = radius * 1.3
-    return element("path", d=outline([(x - reach, y), (x, y - reach), (x + reach, y), (x, y + reach)]), fill=colour)
-
-
 def square(x: float, y: float, radius: float, colour: str) -> str:
     """A filled square."""
     return box(x - radius, y - radius, x + radius, y + radius, colour=colour)
@@ -162,17 +147,7 @@ def stroke(x: float, y: float, radius: float, colour: str, dash: str | None = No
     return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2, dash=dash)
 
 
-def upright(x: float, y: float, radius: float, colour: str) -> str:
-    """A piece of an upright line."""
-    return line((x, y - 1.5 * radius), (x, y + 1.5 * radius), colour=colour, width=2)
-
-
 dashes: Symbol = partial(stroke, dash="4 3")
-SYMBOLS: dict[str, Symbol] = {
-    "disc": disc,
-    "ring": ring,
-    "diamond": diamond,
-}
 
 
 # ---- scales and axes
@@ -310,26 +285,15 @@ class Plot:
     _lines: list[_Line] = field(default_factory=list, init=False, repr=False)
 
     def point(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        *,
-        symbol: str = "disc",
-        colour: str = "win",
-        means: str = "",
-        low: float | None = None,
-        high: float | None = None,
+        self, x: float, y: float, text: str, *, means: str = "", low: float | None = None, high: float | None = None
     ) -> None:
         """Add a point; ``text`` is its tooltip.
 
-        A symbol is a disc, ring or diamond; a colour win, loss, limit, muted, grey or ink.
-        The legend says what a symbol ``means``. An interval reaches from ``low`` to ``high``.
+        The legend says what it ``means``. An interval reaches from ``low`` to ``high``.
         """
-        shown, drawn = getattr(Colour, colour.upper()), SYMBOLS[symbol]
-        self._marks.append(_Mark(x, y, text, drawn, shown, means, low, high))
+        self._marks.append(_Mark(x, y, text, disc, Colour.WIN, means, low, high))
 
-    def bar(self, x: float, y: float, text: str, *, colour: str, means: str = "", topic: str = "") -> None:
+    def bar(self, x: float, y: float, text: str, *, colour: str, means: str, topic: str) -> None:
         """Add a bar from 0 to ``y``; the page opens the ``topic`` that it stands for."""
         self._marks.append(_Mark(x, y, text, square, getattr(Colour, colour.upper()), means, topic=topic))
 
@@ -410,7 +374,7 @@ class Plot:
     def _entries(self) -> list[Entry]:
         found: list[Entry] = [(one.symbol, one.colour, one.means) for one in self._marks]
         if any(one.low is not None for one in self._marks):
-            found.append((upright, Colour.GREY, "interval"))
+            found.append((stroke, Colour.GREY, "interval"))
         found += [(dashes if one.dashed else stroke, one.colour, one.means) for one in self._lines]
         return [entry for entry in dict.fromkeys(found) if entry[2]]
 
