@@ -110,9 +110,8 @@ def test_if_too_few_topics_are_left_the_gate_has_no_answer(judged):
 def test_a_file_with_other_ids_is_suspected(judged):
     verdict = judged(TOPICS, "id\ttitle\nD-1\tOne\n")
     assert verdict.reason == "stale_labels"
-    assert "documents.tsv has no judged document at all: does it write ids as the judgements do?" in str(
-        verdict.problem
-    )
+    assert verdict.error is not None
+    assert "if all are, write ids alike" in str(verdict.error.remedy)
 
 
 def test_documents_that_are_not_relevant_may_be_gone(tmp_path):
@@ -120,7 +119,7 @@ def test_documents_that_are_not_relevant_may_be_gone(tmp_path):
     (tmp_path / "documents.tsv").write_text("id\nd1\n")
     documents = tmp_path / "documents.tsv"
     stale = stale_labels(read_qrels(tmp_path / "qrels.txt"), documents)
-    assert (stale.by_topic, stale.is_foreign) == ({"q1": 1}, False)
+    assert stale.by_topic == {"q1": 1}
     given = GivenFile(tmp_path / "qrels.txt", labels=LabelRules(relevant_from=2))
     assert not stale_labels(read_qrels(given), documents).by_topic
 

@@ -70,10 +70,6 @@ class Store:
         """The manifest of a baseline; its scores and its run are not checked."""
         return self.read(name, lambda entry: entry.held(earlier).manifest)
 
-    def history(self, name: str) -> list[Manifest]:
-        """The manifests of all runs that a baseline has held, oldest first, its present one last."""
-        return self.read(name, lambda entry: [one.manifest for one in (*entry.history(), entry)])
-
     def scores(
         self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, accept: bool = False
     ) -> Scored:

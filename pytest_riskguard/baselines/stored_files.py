@@ -45,11 +45,6 @@ class Scored:
     topics_changed: bool = False
     run: JudgedRun | None = field(default=None, compare=False)
 
-    @property
-    def much_diluted(self) -> tuple[str, ...]:
-        """The diluted topics, if they are more than honest changes of judgements leave (docs/reference/store.md)."""
-        return tuple(self.diluted) if len(self.diluted) > max(MOST_DILUTED, self.scores.a_few) else ()
-
 
 def stored_file(path: Path, store: Path, *, of: Collection[str]) -> str | None:
     """The place in the store, such as ``prod/run.gz``, of the file of these baselines that a path leads to.

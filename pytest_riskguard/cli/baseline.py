@@ -292,7 +292,7 @@ def show(name: str) -> None:
             click.echo(f"replicate {number}: {_line(_replicate(store, name, number))}")
     if manifest.number > 1:
         with _noted(damaged, "history: damaged"):
-            for line in _chain(store.history(name)):
+            for line in _chain(store.read(name, lambda entry: [one.manifest for one in (*entry.history(), entry)])):
                 click.echo(line)
     if damaged:
         raise damaged[0]

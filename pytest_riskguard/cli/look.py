@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -94,10 +93,9 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
         chosen = Path(candidate)
     runs = sorted((run for run in runs if run.path != chosen), key=_Found.role)
     runs = [run for run in runs if run.topics & judged] or runs
-    baseline, is_guess = runs[0].path if runs else None, False
+    baseline = runs[0].path if runs else None
     if chosen is None and len(runs) > 1:
-        new = max(runs[1:], key=_Found.role)
-        chosen, is_guess = new.path, new.role() == runs[0].role()
+        chosen = max(runs[1:], key=_Found.role).path
     chosen = chosen or next(iter(searches), None)
     if topics is None:
         of_queries = (one for one in held["topics"] if len(one.topics & judged) * 2 > len(one.topics))
@@ -115,8 +113,6 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
         lines[0] += f", {counted(len(judged), 'query', 'queries')}"
     if others := tuple(str(name) for name in about if name not in named):
         lines.append(f"also there: {listed(others, most=5)}")
-    if is_guess:
-        lines.append(f"no name says which run is new; the other way round: --candidate {shlex.quote(str(baseline))}")
     return Plan(*named, judgements, tuple(clean(line, limit=_MAX_LINE) for line in lines))
 
 

@@ -26,14 +26,10 @@ UNLIKELY = 0.001
 
 @frozen
 class StaleLabels:
-    """How many relevant documents of each topic the documents ``file`` lacks.
-
-    ``is_foreign``: the file has no relevant document at all.
-    """
+    """How many relevant documents of each topic the documents ``file`` lacks."""
 
     file: str
     by_topic: Mapping[str, int]
-    is_foreign: bool
 
     @property
     def documents(self) -> int:
@@ -89,13 +85,13 @@ def refuse_if_changes_decide(
         is_some_left = len(stale.by_topic) < len(topics)
         other = outcome_of(_without(systems, stale.by_topic)) if is_some_left else "inconclusive"
         if other != verdict.outcome:
-            foreign = f" {stale.file} has no judged document at all: does it write ids as the judgements do?"
             raise DataError(
                 f"{stale.file} lacks {counted(stale.documents, 'relevant document')} of {_some(stale.by_topic)}, so "
-                f"no system can retrieve them any more.{foreign * stale.is_foreign} The gate's answer is "
+                "no system can retrieve them any more. The gate's answer is "
                 f"{verdict.outcome} with these topics and {other} without",
                 reason="stale_labels",
-                remedy="judge them again, or remove the judgements of documents that are gone",
+                remedy="judge them again, or remove the judgements of documents that are gone; if all are, write ids "
+                "alike",
             )
 
 
@@ -177,4 +173,4 @@ def stale_labels(qrels: Qrels, file: Path) -> StaleLabels:
     names = {document for of_topic in relevant.values() for document in of_topic}
     gone = names.difference(read_titles(file, names, qrels.rules))
     counts = {topic: sum(document in gone for document in of_topic) for topic, of_topic in relevant.items()}
-    return StaleLabels(file.name, {topic: count for topic, count in counts.items() if count}, len(gone) == len(names))
+    return StaleLabels(file.name, {topic: count for topic, count in counts.items() if count})

@@ -31,7 +31,7 @@ def place(store, number):
 
 
 def test_each_manifest_names_its_predecessor(store, chain):
-    held = store.history("prod")
+    held = store.read("prod", lambda entry: [one.manifest for one in (*entry.history(), entry)])
     assert [one.number for one in held] == [1, 2, 3]
     assert [one.note for one in held] == ["the first", "change 1", "change 2"]
     assert held[0].predecessor is None

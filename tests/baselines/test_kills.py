@@ -25,7 +25,8 @@ OPERATIONS = ("update", "rescore")
 def state(store: Store) -> object:
     """What a baseline holds, after checking that it is whole; the time at which it was stored does not count."""
     assert store.verify("prod") == []
-    return [(manifest.digests, manifest.measures, len(manifest.replicates)) for manifest in store.history("prod")]
+    held = store.read("prod", lambda entry: [one.manifest for one in (*entry.history(), entry)])
+    return [(manifest.digests, manifest.measures, len(manifest.replicates)) for manifest in held]
 
 
 def kills(number: int, store: Store, inputs: dict[str, tuple[Path, Path]], folder: Path) -> Counter[str]:
