@@ -131,7 +131,6 @@ class Entry:
 
     def stored(self, measure: str) -> TopicScores:
         """The stored scores of a measure; ``missing_input`` without any."""
-        self.refuse_unjudged()
         self.check_run()
         for scores in self.table:
             if scores.measure == measure:

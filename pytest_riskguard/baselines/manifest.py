@@ -160,12 +160,6 @@ class Manifest(_Exact):
         """Whether it has scores."""
         return self.digests.scores is not None
 
-    @property
-    def days(self) -> int:
-        """Its age in whole days, at least 0."""
-        created = datetime.fromisoformat(self.created)
-        return max((datetime.fromisoformat(now()) - created.replace(tzinfo=created.tzinfo or UTC)).days, 0)
-
     def to_bytes(self) -> bytes:
         """JSON, keys sorted, one value on a line, so that a change shows in a diff."""
         content = {"format": FORMAT, **asdict(self)}

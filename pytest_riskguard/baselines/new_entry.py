@@ -17,12 +17,12 @@ from pytest_riskguard.baselines.manifest import Digests, Manifest, StoredTopics,
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import blocks, is_address, kept_copy
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
-from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores, write_scores
-from pytest_riskguard.data.topics import Topics, read_collection, read_topics
+from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -75,14 +75,12 @@ class NewEntry:
             known = None if topics is None else read_topics(topics)
             return cls(None, table, None, known, **{**about, "keep_run": False})
         names = tuple(dict.fromkeys(map(measure_name, measures)))
-        if qrels is None:
-            judgements, texts = None, None if topics is None else read_topics(topics)
-            if not about.get("keep_run", True):
-                raise UsageError("--no-run: without judgements there are no scores, so the run is all that is stored")
-        elif names:
-            judgements, texts = read_collection(qrels, topics)
-        else:
+        if qrels is not None and not names:
             raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
+        texts = None if topics is None else read_topics(topics)
+        judgements = None if qrels is None else read_qrels(qrels, None if texts is None else texts.queries)
+        if judgements is None and not about.get("keep_run", True):
+            raise UsageError("--no-run: without judgements there are no scores, so the run is all that is stored")
         kept = None
         if isinstance(run, Run):
             opened = run

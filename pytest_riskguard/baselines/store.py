@@ -10,7 +10,6 @@ under a lock and is all or nothing, even if the process is killed.
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -164,12 +163,11 @@ class Store:
         """Score a run and keep it under a new name; a ``Run`` is what a live system has just answered."""
         check_name(name)
         with self._reading():
-            newest = atomic_folder.newest(self.root, name)
-        if newest is not None:
-            given = "" if isinstance(run, Run) else f" {shlex.quote(GivenFile.of(run).path.as_posix())}"
+            is_taken = atomic_folder.newest(self.root, name) is not None
+        if is_taken:
             raise UsageError(
                 f"{self.root / name}: a baseline of that name already exists",
-                remedy=Remedy("replace it with {}, or choose another name", f"update {name}{given} --note WHY"),
+                remedy=Remedy("replace it with {}, or choose another name", f"update {name} RUN --note WHY"),
             )
         scored = NewEntry.read(name, run, **scoring)
         with self._replaced(name) as folder:

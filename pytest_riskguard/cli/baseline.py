@@ -19,7 +19,6 @@ from pytest_riskguard.cli.options import (
     FILE,
     Collection,
     Command,
-    allow_unanswered_option,
     collection_options,
     config_option,
     flag,
@@ -81,7 +80,7 @@ def _storing_options(command: Command) -> Command:
     """Options of a command that stores a run."""
     dropped: dict[str, Any] = {"flag_value": False, "default": True}
     for option in (
-        allow_unanswered_option,
+        flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
         flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         collection_options("format", "ties"),
@@ -251,15 +250,18 @@ def _tell_changes(changes: Changes, queries: Mapping[str, str]) -> None:
 @config_option
 def list_() -> None:
     """List the stored baselines."""
+    from pytest_riskguard.baselines.manifest import now
+    from pytest_riskguard.gates.verdict import Origin
+    from pytest_riskguard.reports.provenance import age
+
     store, damaged = opened(), list[DataError]()
     if not store.names():
         first = Remedy("store one with {}", "add NAME RUN").here(place_words)
         click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
         with _noted(damaged, f"{name}\tdamaged"):
-            days = store.manifest(name).days
-            age = f"stored {counted(days, 'day')} ago" if days else "stored today"
-            click.echo(f"{name}\t{_stored(store, name)}; {age}")
+            held = Origin(name, stored=store.manifest(name).created)
+            click.echo(f"{name}\t{_stored(store, name)}; {age(held, now())}")
     if damaged:
         raise damaged[0]
 
@@ -348,10 +350,11 @@ def _replicate(store: Store, name: str, number: int) -> Manifest:
 def _line(manifest: Manifest, means: str = "") -> str:
     """A baseline in one line, with the means of its measures if they are known."""
     unanswered = manifest.topics.unanswered
+    judged = f"{percent(manifest.topics.judged or 0, 0)} judged" if manifest.has_run else "scores alone"
     parts = [
         counted(manifest.topics.scored if manifest.is_judged else len(manifest.topics.unknown), "topic"),
         means or ", ".join(manifest.measures),
-        _judged(manifest),
+        judged if manifest.is_judged else "stored without judgements",
         manifest.created,
         counted(manifest.number - 1, "earlier run") if manifest.number > 1 else "",
         counted(len(manifest.replicates), "replicate") if manifest.replicates else "",
@@ -360,10 +363,3 @@ def _line(manifest: Manifest, means: str = "") -> str:
     if unanswered:
         parts[0] += f" ({len(unanswered)} unanswered: {listed(unanswered, most=5)})"
     return "; ".join(filter(None, parts))
-
-
-def _judged(manifest: Manifest) -> str:
-    """How much is known of its results."""
-    if not manifest.is_judged:
-        return "stored without judgements"
-    return f"{percent(manifest.topics.judged or 0, 0)} judged" if manifest.has_run else "scores alone"

@@ -25,7 +25,7 @@ from pytest_riskguard.cli.options import (
 from pytest_riskguard.cli.output import Detail, Outputs, detail_options, output_options, present, typed_command
 from pytest_riskguard.config.load import CONFIG_NAME, configs_below, load_gates
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.errors import ConfigError, UsageError
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.text import did_you_mean, listed
 
@@ -79,7 +79,7 @@ def check(
     files, names = sorted_out(asked)
     if len(files) > 1 and (candidate or baselines):
         raise UsageError(f"--candidate and --baseline are about one riskguard.yaml, found {len(files)}; name one")
-    every = [(settings, all_items(settings)) for settings in _loaded(files or [the_config()])]
+    every = [(settings, all_items(settings)) for settings in map(load_gates, files or [the_config()])]
     wanted = {item.id for item in asked_for([item for _, items in every for item in items], names)}
     kept: dict[str, Any] = {"report": bool(outputs.paths), "keep_in": outputs.kept_in}
     declared = [declared_gates(settings, candidate, baselines, **kept) for settings, _ in every]
@@ -121,22 +121,7 @@ def _files(word: str) -> list[Path]:
     found = [file for path in paths for file in (configs_below(path) if path.is_dir() else [path])]
     if found or not (is_pattern or is_path or word.endswith((".yaml", ".yml"))):
         return found
-    what = f"{CONFIG_NAME} with gates in it or below" if paths else "a file or a folder"
-    raise UsageError(f"{word}: expected {what}, found none")
-
-
-def _loaded(files: Sequence[Path]) -> list[Config]:
-    """The settings of all files; the ``ConfigError`` has the errors of each."""
-    loaded: list[Config] = []
-    errors: list[ConfigError] = []
-    for file in files:
-        try:
-            loaded.append(load_gates(file))
-        except ConfigError as error:
-            errors += error.errors
-    if errors:
-        raise ConfigError.of(errors)
-    return loaded
+    raise UsageError(f"{word}: expected {CONFIG_NAME}, or folders with gates in them or below; found none")
 
 
 def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
@@ -148,8 +133,7 @@ def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence
     for name in names:
         if name not in known:
             hint = did_you_mean(name, [*known, *also]) or f"; there are {listed(tuple(known), most=10)}"
-            other = f", nor a {CONFIG_NAME} with gates in the folder" * os.path.isdir(name)  # noqa: PTH112
-            raise UsageError(f"there is no gate {name!r}{other}{hint}")
+            raise UsageError(f"there is no gate {name!r}{hint}")
     return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
 
 
@@ -158,7 +142,7 @@ def declared_gates(
     candidate: NamedPath | None,
     baselines: Sequence[NamedPath],
     *,
-    report: bool,
+    report: bool = False,
     keep_in: Sequence[Path] = (),
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""

@@ -15,7 +15,7 @@ from pytest_riskguard.cli.look import Plan, is_absent, planned
 from pytest_riskguard.cli.options import FILE, NamedPath
 from pytest_riskguard.cli.output import Detail, show, unwritable
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import KINDS, MIN_TOPICS, OPTIONS, POLICY, options_of
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, POLICY, options_of
 from pytest_riskguard.text import clean
 
 TEMPLATE = """\
@@ -118,10 +118,8 @@ def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str |
             file.write(text)
     except OSError as error:
         raise unwritable(output, error) from None
-    if plan.judgements is not None and len(plan.judgements.topics) < MIN_TOPICS:
-        click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
     about = ", whose gate measures change, not harm: there are no judgements" if plan.is_unjudged else ""
-    click.echo(f"wrote {output}{about}. Next: {_next(plan, output, fault)}")
+    click.echo(f"wrote {output}{about}. Next: {fault or _next(plan, output)}")
 
 
 def _text(plan: Plan, measure: str, folder: Path) -> str:
@@ -172,7 +170,7 @@ def _judge_once(text: str, plan: Plan, output: Path) -> str:
     if is_absent(candidate, output.parent) or (plan.qrels and not plan.judgements):
         return ""
     prod = NamedPath("prod", str(output.parent / plan.baseline))
-    declared, _, _ = declared_gates(settings, None, [prod], report=False)
+    declared, _, _ = declared_gates(settings, None, [prod])
     verdicts = [declared.verdict(item) for item in all_items(settings)]
     if all(verdict.outcome == "incomparable" for verdict in verdicts):
         click.secho(clean(f"No verdict: {words.fault(verdicts[0])}", limit=400), bold=True)
@@ -182,16 +180,14 @@ def _judge_once(text: str, plan: Plan, output: Path) -> str:
     return ""
 
 
-def _next(plan: Plan, output: Path, fault: str) -> str:
-    """What to mend, and the commands to type."""
+def _next(plan: Plan, output: Path) -> str:
+    """The commands to type."""
     where = [] if output.parent == Path() else ["--config", str(output)]
 
     def typed(*words: str) -> str:
         return f"`riskguard {shlex.join([*words, *where])}`"
 
     run = [] if plan.baseline is None else [Path(os.path.relpath(output.parent / plan.baseline)).as_posix()]
-    if fault:
-        return f"{fault[0].lower()}{fault[1:]}; then {typed('check', '--baseline', f'prod={run[0]}')}"
     first = []
     if plan.judgements is None and not plan.is_unjudged:
         first = [f"write {output.parent / (plan.qrels or 'qrels.txt')}, the judgements"]

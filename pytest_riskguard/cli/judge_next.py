@@ -108,7 +108,7 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
     for item in items:
         _refuse_others(name, item.gate)
     run, replaced = next(iter(inputs.runs), None), inputs.named_baselines
-    declared, engine, files = declared_gates(settings, run, replaced, report=False)
+    declared, engine, files = declared_gates(settings, run, replaced)
     ensure_apart(output, *files)
     with code_from(settings.path.parent):
         return engine, [declared.question(item) for item in items]

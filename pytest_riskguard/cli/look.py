@@ -82,7 +82,7 @@ class _Found:
 
 def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: str | None) -> Plan:
     """Look, and choose what was not typed."""
-    held, searches, workbooks = _look(folder)
+    held, searches = _look(folder)
     runs, judgements = held["rankings"], None
     if qrels is None and held["judgements"]:
         qrels = max(held["judgements"], key=lambda one: "test" in one.path.name).path
@@ -115,7 +115,6 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
         lines[0] += f", {counted(len(judged), 'query', 'queries')}"
     if others := tuple(str(name) for name in about if name not in named):
         lines.append(f"also there: {listed(others, most=5)}")
-    lines += [f"{name}: an Excel workbook, which is not read; save it as CSV" for name in workbooks]
     if is_guess:
         lines.append(f"no name says which run is new; the other way round: --candidate {shlex.quote(str(baseline))}")
     return Plan(*named, judgements, tuple(clean(line, limit=_MAX_LINE) for line in lines))
@@ -126,24 +125,22 @@ def is_absent(name: Path | str | None, folder: Path) -> bool:
     return isinstance(name, Path) and not os.path.exists(folder / name)  # noqa: PTH110 - it may be too long
 
 
-def _look(folder: Path) -> tuple[dict[Kind, list[_Found]], list[str], list[Path]]:
-    """The files of each kind, the nearest first, searches as ``package.module:function``, and workbooks.
+def _look(folder: Path) -> tuple[dict[Kind, list[_Found]], list[str]]:
+    """The files of each kind, the nearest first, and searches as ``package.module:function``.
 
     No code is imported.
     """
     held: dict[Kind, list[_Found]] = {"judgements": [], "rankings": [], "topics": []}
-    searches, workbooks = list[str](), list[Path]()
+    searches = list[str]()
     roots = sorted(code_folders(folder), key=lambda root: -len(root.parts))
     for path in sorted(islice(_paths(folder), FILES), key=lambda path: (len(path.parts), path)):
         if path.suffix == ".py":
             searches += _searches(path, roots)
-        elif path.suffix.lower() in (".xlsx", ".xls"):
-            workbooks.append(path.relative_to(folder))
         elif path.parent not in {folder / one.path for one in held["rankings"]}:
             for kind, format, content in _kinds(path):
                 topics = content.queries if kind == "topics" else content.topics
                 held[kind].append(_Found(path.relative_to(folder), format, frozenset(topics)))
-    return held, searches, workbooks
+    return held, searches
 
 
 def _paths(folder: Path) -> Iterator[Path]:

@@ -112,12 +112,12 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except RiskguardError as error:
-            from pytest_riskguard.cli.options import named_here, reader_here
+            from pytest_riskguard.cli.options import named_here, place_words
 
             if isinstance(error, DataError):
                 error.fault += named_here(error)
             if error.remedy is not None:
-                error.remedy = reader_here().typed(error.remedy)
+                error.remedy = error.remedy.here(place_words)
             raise
 
 

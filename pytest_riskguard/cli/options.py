@@ -10,7 +10,6 @@ import functools
 import inspect
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +30,7 @@ from pytest_riskguard.gates.kinds import (
     RESPONSES,
 )
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
-from pytest_riskguard.text import did_you_mean, listed, program
+from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -142,14 +141,13 @@ def the_config() -> Path:
 
 
 def not_found_here() -> str:
-    """That there is no riskguard.yaml, and the command that takes one of a folder below, or that writes one."""
+    """That there is no riskguard.yaml, and those of folders below, or the command that writes one."""
     problem, below = not_found(Path.cwd()), inner_configs(Path.cwd())
     if "; rename " in problem:
         return problem
     if not below:
         return f"{problem}; `riskguard init` writes one"
-    typed = shlex.join([*click.get_current_context().obj, "--config", below[0]])
-    return f"{problem}; found {listed(tuple(below), most=3)}: name one, as in `{program()} {typed}`"
+    return f"{problem}; found {listed(tuple(below), most=3)}: name one with --config"
 
 
 def surroundings() -> Config | None:
@@ -185,8 +183,6 @@ def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
 # Storing a run as a baseline.
 
 
-#: Commands that store a run refuse one that leaves many topics unanswered.
-allow_unanswered_option = flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0.")
 #: For commands that replace a stored baseline, which ask ``refuse_unseen`` first.
 in_ci_option = flag("--in-ci", help="Replace it in CI too, as a workflow does that opens a pull request.")
 

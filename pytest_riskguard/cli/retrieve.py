@@ -31,7 +31,7 @@ def retrieve(run: Path) -> int:
 
     settings = load_config(the_config(), require_gates=False)
     ensure_apart(run, *files_of(settings))
-    system = live_of_file(engine_of(settings, report=False), settings)
+    system = live_of_file(engine_of(settings), settings)
     if system is None:
         line = settings.line("candidate")
         raise UsageError(

@@ -45,7 +45,7 @@ def policy_changes(files: Iterable[Path]) -> tuple[str, ...]:
         if (repository := Repository.around(file.parent)) is None:
             continue
         if (base := _base(repository, pull)) is not None:
-            name = file.relative_to(repository.root).as_posix().encode("utf-8", "replace").decode()
+            name = file.relative_to(repository.root).as_posix()
             found = _changes(repository, base, file)
             changes += [clean(f"{name}: {text}" if len(paths) > 1 else text) for text in found]
         elif pull is not None:

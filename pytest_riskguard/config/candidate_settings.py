@@ -28,11 +28,8 @@ from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 def _target(name: str) -> str:
     module, _, function = name.partition(":")
-    if module.endswith(".py"):
-        dotted = module.removesuffix(".py").removeprefix("./").removeprefix("src/").replace("/", ".")
-        raise ValueError(f"expected package.module:function, `{dotted}:{function or 'search'}`, found {shown(name)}")
     parts = [*module.split("."), *function.split(".")]
-    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
+    if module.endswith(".py") or not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
         raise ValueError(f"expected package.module:function, found {shown(name)}")
     return name
 

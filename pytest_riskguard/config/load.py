@@ -47,10 +47,9 @@ def _searched(start: Path, stop: Path | None = None) -> list[Path]:
 def not_found(start: Path) -> str:
     """That no riskguard.yaml was found, where it was looked for, and a file that was probably meant."""
     folders = _searched(start)
-    above = f"and above, up to {folders[-1]}" if len(folders) > 1 else "(and not above, which needs a repository)"
     misnamed = (relative(path, start) for folder in folders if (path := folder / "riskguard.yml").is_file())
     renamed = next((f"; rename {path} to {CONFIG_NAME}" for path in misnamed), "")
-    return f"no {CONFIG_NAME} in {folders[0]} {above}{renamed}"
+    return f"no {CONFIG_NAME} in {folders[0]} or above, up to {folders[-1]}{renamed}"
 
 
 def inner_configs(folder: Path) -> list[str]:

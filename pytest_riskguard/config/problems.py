@@ -18,14 +18,6 @@ from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import did_you_mean
 
-# What to write where a key is missing.
-_REMEDIES = {
-    "path": "path: PATH",
-    "name": "name: NAME",
-    "kind": "kind: not_significantly_risky",
-    "retrieve": "retrieve: package.module:function",
-    "url": "url: http://localhost:9200",
-}
 # The model of the mapping under some keys; under any others it is a candidate.
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): Config,
@@ -57,7 +49,7 @@ def _problem(document: Document, detail: ErrorDetails) -> tuple[int, str]:
         return document.line(path), f"unknown key {key!r} in {_subject(document.data, tuple(parent))}{instead}"
     if detail["type"] == "missing":
         key = detail["loc"][-1]
-        return document.line(path), f"{_subject(document.data, path)} has no {key!r}; add `{_REMEDIES[str(key)]}`"
+        return document.line(path), f"{_subject(document.data, path)} has no {key!r}; add `{key}: ...`"
     error = detail.get("ctx", {}).get("error", "expected a mapping, found " + shown(detail["input"]))
     unwritten = list[str]()
     if isinstance(error, SettingError):

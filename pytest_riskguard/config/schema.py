@@ -263,8 +263,7 @@ class Config(Model):
         judging = [gate for gate in self.gates if not KINDS[gate.kind].of_rankings]
         forms = {type(one) for one in (self.candidate, *(gate.candidate for gate in judging))} - {type(None)}
         if self.collection.qrels is None and forms != {DescribedScores} and (judging or not self.gates):
-            key = "qrels: qrels.txt" if "collection" in self.model_fields_set else "collection: {qrels: qrels.txt}"
-            raise SettingError(f"expected the file of judgements, such as `{key}`", "collection")
+            raise SettingError("expected the file of judgements: `collection: {qrels: qrels.txt}`", "collection")
         lines: dict[str, int] = {}
         for place, gate in enumerate(self.gates):
             if gate.name in lines:

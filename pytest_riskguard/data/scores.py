@@ -22,7 +22,6 @@ from pytest_riskguard.data.ids import FloatArray
 from pytest_riskguard.data.measures import (
     AVERAGES,
     MAX_SCORE,
-    MIN_SIMILARITY,
     known,
     least_and_greatest,
     measure_name,
@@ -31,7 +30,7 @@ from pytest_riskguard.data.measures import (
 from pytest_riskguard.errors import ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import CELLS, TOPICS
-from pytest_riskguard.text import nearest
+from pytest_riskguard.text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.input_files import InputFile
@@ -275,10 +274,8 @@ def chosen(given: InputData, measures: Sequence[str]) -> list[str]:
     names = [*measures] if given.measures is None else list(map(named, given.measures))
     for name in names:
         if name not in measures:
-            near = nearest(name, measures, cutoff=MIN_SIMILARITY)
-            hint = f"; the nearest is {near!r}" if near else ""
             listed = ", ".join(map(repr, measures)) or "no measures"
-            raise given.refuse(None, f"expected a measure {name!r}, found {listed}{hint}")
+            raise given.refuse(None, f"expected a measure {name!r}, found {listed}{did_you_mean(name, measures)}")
     return names
 
 

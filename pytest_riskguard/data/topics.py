@@ -11,7 +11,6 @@ from typing import Any
 from pytest_riskguard.data.checks import Lines, Rows, derived_id
 from pytest_riskguard.data.formats import read_given
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
-from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
@@ -104,9 +103,3 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
     """
     topics: Topics = read_given(given, "topics", TopicsFormatError)
     return topics
-
-
-def read_collection(qrels: Path | GivenFile, topics: Path | GivenFile | None = None) -> tuple[Qrels, Topics | None]:
-    """Both files of a collection; errors as ``read_qrels`` and ``read_topics``."""
-    known = None if topics is None else read_topics(topics)
-    return read_qrels(qrels, None if known is None else known.queries), known

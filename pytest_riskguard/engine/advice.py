@@ -5,7 +5,6 @@ A command that would need something that nobody gave, such as the path of a run 
 
 from __future__ import annotations
 
-import glob
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,9 +12,7 @@ from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
 from pytest_riskguard.data.formats import system_name
-from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
-from pytest_riskguard.errors import Remedy
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
@@ -55,21 +52,6 @@ class Reader:
             return None
         return relative(file.path, self.folders[0]) + (f"#{file.part}" if file.part else "")
 
-    def typed(self, remedy: Remedy) -> Remedy:
-        """A remedy whose commands run here: with their options, and with the run that a baseline is named by."""
-        commands = []
-        for command in remedy.commands:
-            action, name, *rest = command.split(" ")
-            run = self._run_named(name) if action == "add" and rest == ["RUN"] else None
-            commands.append(command if run is None else f"add {name} {shlex.quote(run)}")
-        return Remedy(remedy.text, *commands).here(self.where)
-
-    def _run_named(self, name: str) -> str | None:
-        """The only file of these folders that a run called so would have: ``prod.run`` for ``prod``."""
-        files = {path.resolve(): path for folder in self.folders for path in folder.glob(f"{glob.escape(name)}.*")}
-        found = [path for path in files.values() if path.is_file() and system_name(GivenFile(path)) == name]
-        return relative(found[0], self.folders[0]) if len(found) == 1 else None
-
     def command(self, *words: str | None, beside: Words = ()) -> str:
         """A command with what it needs here; empty if a word is missing, or cannot be printed as it is."""
         name = words[1] if words[0] == "baseline" else words[0]
@@ -97,7 +79,7 @@ def advised(
     """
     if (error := verdict.error) is not None:
         problem, remedy = error.seen_from(*reader.folders) + named, error.remedy
-        said = "" if remedy is None else str(reader.typed(remedy))
+        said = "" if remedy is None else str(remedy.here(reader.where))
         verify = reader.command("baseline", "verify")
         return replace(verdict, commands=Commands(problem=problem, remedy=said, verify=verify))
     if question.gate.of_rankings and not verdict.passed:
@@ -117,7 +99,7 @@ def explain_command(verdict: Verdict, reader: Reader, words: Words | None = None
     if worst is None or worst.startswith("-"):  # which would be an option
         return ""
     if reader.report:
-        return replace(reader, where=lambda _: ()).command("explain", worst, reader.report)
+        return reader.command("explain", worst, reader.report)
     return "" if words is None else reader.command("explain", worst, beside=words)
 
 
@@ -142,12 +124,12 @@ def _update(question: Question, verdict: Verdict, reader: Reader, *, accept: str
     if not isinstance(baseline, Stored) or question.pool or None in means:
         return ""
     note = "--note", f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
-    command = ""
-    is_here = "--qrels" in reader.where("update")  # which `accept` does not take
-    if verdict.origins is not None and verdict.origins.file is not None and not is_here:
+    if verdict.origins is not None and verdict.origins.file is not None:
         command = reader.command("accept", reader.report, accept or baseline.name, *note)
-    if command or not keeps:
-        return command
+        if command and "--qrels" not in reader.where("update"):  # which `accept` does not take
+            return command
+    if not keeps:
+        return ""
     run = [] if isinstance(source, LiveRun) else [reader.path(source)]
     kind = ["--scores"] if isinstance(source, ScoreFile) else []
     return reader.command("baseline", "update", baseline.name, *run, *kind, *note)

@@ -139,8 +139,6 @@ class Engine:
             raise UsageError(
                 f"{name} has replicates, whose noise depends on judgements too; give one of its run files"
             )
-        if systems[0].scores.measure is None:
-            raise DataError("scores without a measure have no run that could be judged")
         if self.sources.qrels.rules.is_complete:
             raise UsageError(
                 "the judgements are complete (`collection: {unjudged: ignore}`): a document without one is not "
@@ -265,12 +263,11 @@ class Engine:
                 run = self.sources.run(source)
                 path, kept = self.sources.once("kept", source, lambda: keep(run, name, self._keep_in))
                 return JudgedFile(name, digest, path, kept)
-            return None
-        if not isinstance(source, RunFile | ScoreFile) or is_address(source.path):  # which may hold a secret
-            return None
-        path = relative(source.path, self._folder)
-        how: dict[str, Any] = {name: getattr(source.file, name) for name in HOW_READ}
-        return JudgedFile(name, digest, path, scores=isinstance(source, ScoreFile), **how)
+        elif isinstance(source, RunFile | ScoreFile) and not is_address(source.path):  # which may hold a secret
+            path = relative(source.path, self._folder)
+            how: dict[str, Any] = {name: getattr(source.file, name) for name in HOW_READ}
+            return JudgedFile(name, digest, path, scores=isinstance(source, ScoreFile), **how)
+        return None
 
     def _of_rankings(self, question: Question) -> Verdict:
         """The verdict on what changed in the rankings."""

@@ -227,13 +227,14 @@ class ScoreCache:
             held = self._manifest(source)
         except RiskguardError:  # the verdict says what is wrong with it
             return Origin(name)
+        known = Origin(name, None, held.note, held.created)
         if held.git is None:
-            return Origin(name, None, held.note, held.created)
+            return known
         from pytest_riskguard.baselines.git import Repository
 
         commit, repository = held.git.commit, Repository.around(self.store_of(source).root)
         since = 0 if repository is None else self.once("commits", source, partial(repository.commits_since, commit))
-        return Origin(name, commit, held.note, held.created, commits=since)
+        return replace(known, commit=commit, commits=since)
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -21,9 +19,9 @@ from pytest_riskguard.errors import ConfigError, DataError, UsageError
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live.command import command_search
 from pytest_riskguard.live.http import http_search
-from pytest_riskguard.live.importing import code_folders, importable_from
+from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.live.retrieval import Search, Topic, retrieve, told
-from pytest_riskguard.text import counted, did_you_mean, listed, relative
+from pytest_riskguard.text import counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -63,7 +61,7 @@ def live_candidate(collection: Engine, settings: Config, candidate: Queried, lin
                     return _retrieved(collection, command, candidate)
             assert isinstance(candidate, Retrieve)
             with importable_from(settings.path.parent):
-                search = imported(candidate.retrieve, settings.path.parent)
+                search = imported(candidate.retrieve)
                 return _retrieved(collection, asked_by_topic(search, depth=candidate.depth), candidate)
         except (SignatureError, UsageError) as error:
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
@@ -134,11 +132,8 @@ class SignatureError(TypeError):
     """A search whose arguments are not those that it gets."""
 
 
-def imported(target: str, folder: Path) -> Callable[..., Any]:
-    """The search ``package.module:function``, of a riskguard.yaml in this folder.
-
-    ``DataError`` if it cannot be imported, or is no function.
-    """
+def imported(target: str) -> Callable[..., Any]:
+    """The search ``package.module:function``; ``DataError`` if it cannot be imported, or is no function."""
     module, _, function = target.partition(":")
     try:
         search: Callable[..., Any] = attrgetter(function)(import_module(module))
@@ -146,17 +141,11 @@ def imported(target: str, folder: Path) -> Callable[..., Any]:
         raise
     except BaseException as error:
         advice = ""
-        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-            here = "the folder of riskguard.yaml"  # by no absolute path, which reports must not carry
-            tried = ", ".join(here if path == folder else relative(path, folder) for path in code_folders(folder))
+        if isinstance(error, ModuleNotFoundError):
             advice = (
-                f"; looked in {tried} (pytest's setting `pythonpath` adds folders) and what is installed; expected "
-                "package.module:function"
+                "; expected package.module:function that is installed here, or in the folder of "
+                "riskguard.yaml, its `src` or a folder of pytest's `pythonpath`"
             )
-        elif isinstance(error, ModuleNotFoundError):
-            advice = f"; install {error.name} where riskguard runs, or add its folder to pytest's `pythonpath`"
-        elif isinstance(error, AttributeError) and module in sys.modules:
-            advice = did_you_mean(function, vars(sys.modules[module]))
         fault = f"cannot import {target!r}: {told(error)}{advice}"
         raise DataError(fault, remedy="mend the code, or correct its name") from None
     if not callable(search):

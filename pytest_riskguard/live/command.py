@@ -111,8 +111,7 @@ class _Process:
         self._errors.seek(max(self._errors.seek(0, 2) - _ERROR_BYTES, 0))
         said = self._errors.read().decode(errors="replace").splitlines()
         lines = list(filter(None, (clean(line, limit=_MAX_SAID) for line in said)))
-        how = f"was killed by signal {-status}" if status < 0 else f"exit status {status}"
-        return ": ".join([how, *lines[-1:]])
+        return ": ".join([f"exit status {status}", *lines[-1:]])
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -20,6 +20,7 @@ from urllib.parse import quote, quote_plus, urlencode
 
 from pytest_riskguard.config.candidate_settings import PLACEHOLDER, VARIABLE, placeholders
 from pytest_riskguard.data.engines import ENGINES, AnswerError, Hits, identifier, said_in, whole_scores
+from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.option_types import shown
@@ -48,10 +49,7 @@ def http_search(candidate: HttpCandidate) -> Iterator[HttpSearch]:
 
     Raises ``UsageError`` if httpx2 is missing or a template is wrong, ``DataError`` for a secret that is not set.
     """
-    try:
-        import httpx2
-    except ImportError:
-        raise missing_extra("httpx2") from None
+    httpx2: Any = imported("httpx2", extra="http", what="it")
     secrets = Secrets(candidate.http)
     headers = {"User-Agent": "pytest-riskguard", "Accept": "application/json", "Accept-Encoding": "identity"}
     try:
@@ -196,10 +194,7 @@ def _joined(url: str, path: str) -> str:
 
 def _compiled(text: str) -> Callable[[Any], Any]:
     """The search of a JMESPath expression; ``UsageError`` if it is none, or its package is not there."""
-    try:
-        import jmespath
-    except ImportError:
-        raise missing_extra("jmespath") from None
+    jmespath: Any = imported("jmespath", extra="http", what="it")
     try:
         compiled = jmespath.compile(text)
     except (jmespath.exceptions.JMESPathError, RecursionError) as error:
@@ -213,11 +208,6 @@ def _compiled(text: str) -> Callable[[Any], Any]:
             raise AnswerError(f"{text!r} does not fit the answer ({type(error).__name__})") from None
 
     return search
-
-
-def missing_extra(package: str) -> UsageError:
-    """The error for a package that is not installed."""
-    return UsageError(f"it needs {package}: pip install 'pytest-riskguard[http]'")
 
 
 #: Shorter values occur by chance in what a server says, and protect nothing.

@@ -28,11 +28,11 @@ def code_folders(folder: Path) -> list[Path]:
     return list(dict.fromkeys([*_pythonpath(folder), folder, *([] if is_package else [source])]))
 
 
-#: The folders that code was imported for in this process, and of libraries, which all of them share.
+#: The folders that code was imported for in this process, and those of libraries and this package, which they share.
 _SERVICES = set[Path]()
-_LIBRARIES = (
+LIBRARIES = (
     Path(__file__).parents[1],
-    *(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")),
+    *(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
 )
 
 
@@ -45,7 +45,7 @@ def importable_from(folder: Path) -> Iterator[None]:
     """
     paths = list(map(str, code_folders(folder)))
     _SERVICES.add(folder)
-    others, shared = _inside(_SERVICES - {folder}), _inside((folder, *_LIBRARIES))
+    others, shared = _inside(_SERVICES - {folder}), _inside((folder, *LIBRARIES))
     files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
     of_python = (name for name, file in files.items() if file.endswith(".py") and not file.startswith(shared))
     hidden = {name: sys.modules[name] for name in of_python if files[name].startswith(others)}

@@ -15,7 +15,6 @@ import functools
 import inspect
 import reprlib
 import sys
-import sysconfig
 import threading
 import time
 import traceback
@@ -32,6 +31,7 @@ import numpy as np
 from pytest_riskguard.config.setting_types import TIMEOUT, Queried
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.live.importing import LIBRARIES
 from pytest_riskguard.text import counted, listed
 
 # Queries: each is sent, perhaps again, and ends with an answer or a failure.
@@ -257,9 +257,6 @@ MAX_FAILURES = 3
 MAX_NAMED = 5
 #: How much of an error message is shown; some contain a whole page of a server.
 MAX_MESSAGE = 300
-_SCHEMES = ("stdlib", "platstdlib", "purelib", "platlib")
-#: Libraries, and this package, whose frames called the code under test.
-_NOT_OWN = (*(Path(sysconfig.get_paths()[name]) for name in _SCHEMES), Path(__file__).parents[1])
 
 
 class SearchError(Exception):
@@ -299,8 +296,7 @@ def told(error: BaseException) -> str:
     """How code failed, and at which line of which file; only the message of errors of ours."""
     if isinstance(error, SearchError):
         return str(error)
-    text = str(error.msg if isinstance(error, SyntaxError) else error)
-    text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
+    text = str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_MESSAGE]
     place = _place(error)
     return f"{type(error).__name__}{': ' if text else ''}{text}{f' ({place})' if place else ''}"
 
@@ -311,6 +307,6 @@ def _place(error: BaseException) -> str | None:
         return f"{Path(error.filename).name}:{error.lineno}"
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         path = Path(frame.f_code.co_filename)
-        if not (path.name.startswith("<") or any(path.is_relative_to(root) for root in _NOT_OWN)):
+        if not (path.name.startswith("<") or any(path.is_relative_to(root) for root in LIBRARIES)):
             return f"{path.name}:{line}"
     return None

@@ -1,7 +1,6 @@
 """What a run has judged, gathered in the process that reports: verdicts, and how every gate ended.
 
-Verdicts travel on the reports of tests, which pytest-xdist carries from its workers to the controller, as JSON; in
-one process they are what was judged.
+Verdicts travel on the reports of tests, which pytest-xdist carries from its workers to the controller, as JSON.
 """
 
 from __future__ import annotations
@@ -64,8 +63,6 @@ class GateLog:
     def __init__(self) -> None:
         #: Verdicts since the last report, in the process that judged.
         self.waiting: list[Verdict] = []
-        #: What this process judged; a report that stays in it has places in this list.
-        self._judged: list[Verdict] = []
         self.tests: dict[str, Test] = defaultdict(Test)
         self._roll: dict[str, KnownGate] = {}
         self._roll_came = False
@@ -82,19 +79,11 @@ class GateLog:
                 became = "not_collected" if self._roll_came else "not_run"
                 self._roll[entry.id] = replace(entry, became=became)
 
-    def attach(self, report: pytest.TestReport, failures: int, *, is_worker: bool) -> None:
-        """Attach the verdicts since the last report to this one, for another process as JSON.
-
-        In ASCII, so that even lone surrogates survive.
-        """
-        first = len(self._judged)
-        self._judged += self.waiting
-        verdicts: list[Any] = list(range(first, len(self._judged)))
-        if is_worker:
-            verdicts = [
-                json.dumps(one.to_dict() | {key: to_plain(getattr(one, key)) for key in BESIDE})
-                for one in self.waiting
-            ]
+    def attach(self, report: pytest.TestReport, failures: int) -> None:
+        """Attach the verdicts since the last report to this one, as JSON in ASCII: even lone surrogates survive."""
+        verdicts = [
+            json.dumps(one.to_dict() | {key: to_plain(getattr(one, key)) for key in BESIDE}) for one in self.waiting
+        ]
         self.waiting.clear()
         setattr(report, CARRIED, {"verdicts": verdicts, "failures": failures})
 
@@ -110,10 +99,7 @@ class GateLog:
             test.message = getattr(crash, "message", "").partition("\n")[0]
         if carried is not None:
             test.failures = carried["failures"]
-            test.verdicts += (
-                self._judged[one] if isinstance(one, int) else _as_verdict(json.loads(one))
-                for one in carried["verdicts"]
-            )
+            test.verdicts += map(_as_verdict, map(json.loads, carried["verdicts"]))
         if report.when == _CRASHED:
             test.ended = "crashed"
             test.crashes, test.failures = test.crashes + 1 + test.failures, 0

@@ -150,7 +150,7 @@ class RiskguardSession:
             attempts.append(False)
         attempts[-1] |= report.failed
         if self.log.waiting or _is_gate(item):
-            self.log.attach(report, sum(attempts[:-1]), is_worker=self.is_worker)
+            self.log.attach(report, sum(attempts[:-1]))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.baselines import manifest as manifests
 from pytest_riskguard.baselines.manifest import Digests, GitState, Manifest, StoredTopics
 from pytest_riskguard.serialization import JsonError
 
@@ -96,19 +95,3 @@ def test_the_text_of_a_manifest():
         '    "unanswered": [\n      "7"\n    ],\n    "unknown": [],\n    "without_relevant": 1\n  },\n'
         '  "versions": {\n    "ir-measures": "0.4.3"\n  }\n}\n'
     )
-
-
-@pytest.mark.parametrize(
-    ("created", "now", "days"),
-    [
-        ("2025-01-10T00:00:00Z", "2025-01-10T23:59:59Z", 0),
-        ("2025-01-10T00:00:00Z", "2025-01-11T00:00:00Z", 1),
-        ("2025-01-10T00:00:00Z", "2026-02-26T12:00:00Z", 412),
-        ("2025-01-10T02:00:00+02:00", "2025-01-11T00:00:00Z", 1),
-        ("2025-01-10T00:00:00", "2025-01-12T00:00:00Z", 2),  # UTC
-        ("2025-01-10T00:00:00Z", "2024-12-31T00:00:00Z", 0),  # a clock that is behind
-    ],
-)
-def test_days_are_whole(monkeypatch, created, now, days):
-    monkeypatch.setattr(manifests, "now", lambda: now)
-    assert replace(MANIFEST, created=created).days == days

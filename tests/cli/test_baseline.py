@@ -67,7 +67,7 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     assert command("baseline verify").out.splitlines() == ["new: ok", "prod: ok"]
     done("compare prod.run --baseline new --measure AP")
 
-    refused("baseline add new prod.run", "riskguard baseline update new prod.run --note WHY")
+    refused("baseline add new prod.run", "riskguard baseline update new RUN --note WHY")
     ended = command("baseline update new good.run --note why")
     assert ended.out.startswith("replaced new: 30 topics; AP 0.6361; ")
     assert ended.out.splitlines()[-1] == "kept the old run as new/0001"
@@ -182,7 +182,7 @@ def test_damage_is_named_and_the_rest_is_still_shown(command, folder):
 def test_commands_of_a_remedy_have_the_options_that_they_know(command, folder):
     folder.joinpath("baselines/prod/scores.tsv").write_text("x")
     said = " ".join(command("compare good.run --baseline prod --qrels qrels.txt --measure AP").out.split())
-    assert "`riskguard baseline remove prod` and `riskguard baseline add prod prod.run --qrels qrels.txt`" in said
+    assert "`riskguard baseline remove prod` and `riskguard baseline add prod RUN --qrels qrels.txt`" in said
 
 
 def test_without_a_riskguard_yaml_the_files_are_given(command, done, folder, again):

@@ -50,10 +50,9 @@ def test_init_quotes_what_yaml_would_read_differently(done, folder):
     assert "\n  # grades: [0, 3] " in settings.path.read_text()
 
 
-@pytest.mark.parametrize("number", [9, 10])
-def test_grades_are_those_of_the_judgements_and_too_few_queries_are_pointed_out(command, nothing, number):
-    (nothing / "few.txt").write_text("q0 0 e 2\n" + "".join(f"q{i} 0 d 1\n" for i in range(number)))
-    assert ("at least 10 judged queries" in command("init --qrels few.txt").err) == (number == 9)
+def test_grades_are_those_of_the_judgements(done, nothing):
+    (nothing / "few.txt").write_text("q0 0 e 2\nq0 0 d 1\n")
+    done("init --qrels few.txt")
     assert "\n  grades: [0, 2]     # the lowest" in nothing.joinpath("riskguard.yaml").read_text()
 
 
@@ -167,8 +166,7 @@ def test_two_runs_are_judged_before_the_file_is_written(inits):
     assert "no name says which run is new; the other way round: --candidate x.run" in lines
     assert [line for line in lines if "y.run: expected document ids of qrels.txt" in line] == [lines[-2]]
     assert lines[-2].startswith("No verdict: ")
-    assert lines[-1].startswith("wrote riskguard.yaml. Next: write the ids of the run as the judgements do; then ")
-    assert lines[-1].endswith("`riskguard check --baseline prod=x.run`")
+    assert lines[-1] == "wrote riskguard.yaml. Next: write the ids of the run as the judgements do"
 
 
 def test_a_baseline_that_is_stored_need_not_be_stored_again(inits):
@@ -195,7 +193,7 @@ def test_what_is_typed_is_taken(inits):
 def test_a_path_to_a_function_is_answered_with_what_to_type(command, nothing):
     ended = command("init --candidate app/engine.py:search")
     assert ended.status == 2
-    assert "expected package.module:function, `app.engine:search`, found 'app/engine.py:search'" in ended.err
+    assert "expected package.module:function, found 'app/engine.py:search'" in ended.err
     assert not (nothing / "riskguard.yaml").exists()
 
 
@@ -206,10 +204,9 @@ def test_judgements_that_cannot_be_read_are_said_before_anything_is_written(refu
 
 
 def test_where_nothing_is_found_it_says_what_each_looks_like_and_writes_the_comments(inits):
-    found, said = inits({"labels.xlsx": "PK"})
+    found, said = inits({})
     assert found == ["qrels.txt", None, None]
     assert said.count("none found") == 4
-    assert "labels.xlsx: an Excel workbook, which is not read; save it as CSV" in said
     assert "Next: write qrels.txt, the judgements, then `riskguard baseline add" in said
     assert "# not there yet; judgements" in Path("riskguard.yaml").read_text()
 

@@ -98,7 +98,7 @@ ID = "on one line, without spaces around it, found"
     ("name", "text", "problem"),
     [
         # a table with a column for each measure
-        ("s.csv", "topic,nDCG@1\n1,1\n", ": expected a measure 'nDCG@10', found 'nDCG@1'; the nearest is 'nDCG@1'"),
+        ("s.csv", "topic,nDCG@1\n1,1\n", ": expected a measure 'nDCG@10', found 'nDCG@1'; did you mean 'nDCG@1'?"),
         ("s.csv", "topic,query\n1,a\n", ": expected a measure 'nDCG@10', found no measures"),
         ("s.csv", "topic,nDCG@10\n1,0\n2,0,1\n", ":3: expected 2 columns (topic, nDCG@10), found 3: '2,0,1'"),
         ("s.csv", "topic,nDCG@10\n1,0.5\n1,0.6\n", ":3: expected each topic once, found nDCG@10 of topic '1' twice"),

@@ -62,33 +62,26 @@ def test_pytest_and_the_command_import_the_same_search(pytester, place):
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        (
-            "absent.engine:search",
-            r"No module named 'absent'; looked in lib, the folder of riskguard.yaml \(pytest's setting `pythonpath` "
-            r"adds folders\) and what is installed; expected package.module:function",
-        ),
-        ("needy:search", r"No module named 'redis_of_nobody' \(needy.py:1\); install redis_of_nobody where "),
-        ("own_search:serch", "has no attribute 'serch'; did you mean 'search'?"),
+        ("absent.engine:search", "No module named 'absent'; expected package.module:function that is installed here"),
+        ("needy:search", r"No module named 'redis_of_nobody' \(needy.py:1\); expected .* of pytest's `pythonpath`"),
+        ("own_search:serch", "has no attribute 'serch'"),
     ],
 )
 def test_a_search_that_cannot_be_imported_is_said_with_what_to_write(tmp_path, target, said):
     tmp_path.joinpath("pytest.ini").write_text("[pytest]\npythonpath = lib")
     tmp_path.joinpath("needy.py").write_text("import redis_of_nobody")
     tmp_path.joinpath("own_search.py").write_text("def search(query): pass")
-    with importable_from(tmp_path), pytest.raises(DataError, match=said.replace("?", r"\?")):
-        imported(target, tmp_path)
+    with importable_from(tmp_path), pytest.raises(DataError, match=said):
+        imported(target)
     sys.modules.pop("own_search", None)
 
 
-@pytest.mark.parametrize(
-    ("typed", "instead"),
-    [("engine.py:search", "engine:search"), ("./src/app/engine.py", "app.engine:search")],
-)
-def test_a_path_in_the_place_of_a_module_is_answered_with_what_to_type(tmp_path, typed, instead, capsys):
+@pytest.mark.parametrize("typed", ["engine.py:search", "./src/app/engine.py"])
+def test_a_path_in_the_place_of_a_module_is_refused_with_what_to_type(tmp_path, typed, capsys):
     settings = tmp_path / "riskguard.yaml"
     settings.write_text(f"collection: {{qrels: q.txt}}\ncandidate: {{retrieve: '{typed}'}}\ngates: []\n")
     assert run(["check", "--config", str(settings)]) == 2
-    said = f"riskguard.yaml:2: candidate.retrieve: expected package.module:function, `{instead}`, found '{typed}'"
+    said = f"riskguard.yaml:2: candidate.retrieve: expected package.module:function, found '{typed}'"
     assert said in capsys.readouterr().err
 
 
@@ -100,6 +93,6 @@ def test_two_services_each_import_their_own_module_of_one_name_and_what_was_ther
     found = []
     for name in ("one", "two", "one"):
         with importable_from(tmp_path / name), importable_from(tmp_path / name):
-            found.append(imported("service_search:NAME.upper", tmp_path / name)())
+            found.append(imported("service_search:NAME.upper")())
     assert found == ["ONE", "TWO", "ONE"]
     assert sys.modules.pop("service_search").NAME == sys.modules.pop("service_helper").NAME == "one"

@@ -166,13 +166,13 @@ def test_an_answer_may_take_the_time_limit_and_the_default_is_named_as_such(monk
         assert said.endswith("no answer within 30 s (the default; `timeout` changes it)")
 
 
-@pytest.mark.parametrize(("length", "ending"), [(300, " ("), (301, "... (")])
-def test_a_long_query_and_a_long_message_are_cut(length, ending):
+@pytest.mark.parametrize("length", [300, 301])
+def test_a_long_query_and_a_long_message_are_cut(length):
     def search(query: str) -> list[str]:
         raise ValueError("x" * length)
 
     said = failure(search, Queried(), {"t": Topic("q" * 80)})
-    assert f": t ('{'q' * 79}) failed: ValueError: {'x' * 300}{ending}" in said
+    assert f": t ('{'q' * 79}) failed: ValueError: {'x' * 300} (" in said
 
 
 def test_a_syntax_error_is_told_with_its_line():

@@ -22,7 +22,7 @@ from tests.data.files.read import ranked
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", "{}", r"expected rankings in a format that"),
-        ("a.json", '{"q1": ["d1"]}', r"the nearest is ranx, but 'q1' has a list, not {document: number}; [^,]*$"),
+        ("a.json", '{"q1": ["d1"]}', "the nearest is jsonl, but its columns do not fit"),
         (
             "a.tsv",
             "q1\td1\t0.7\n",
