@@ -19,20 +19,22 @@ from pytest_riskguard.text import counted
 
 #: From this share of queries without a result on, a run may be cut off.
 MUCH_MISSING = 0.25
-#: Results are too few if a system never has more than this share of those that count.
-FEW_RESULTS = 0.9
+#: Results are too few if a system never has more than this share of those that count; a baseline's, of half of them.
+FEW_RESULTS, FEW_IN_BASELINE = 0.9, 0.5
 #: Rankings are upside down if turning them round makes up for this share of the loss.
 RESTORED = 0.75
 
 
-def wanted_results(candidate: IntArray, baseline: IntArray, cutoff: int | None) -> int | None:
-    """How many results a query should have, where the candidate never has as many and the baseline usually has.
+def wanted_results(
+    candidate: IntArray, baseline: IntArray, cutoff: int | None, share: float = FEW_RESULTS
+) -> int | None:
+    """How many results a query should have, if the candidate never has more than a share of what the baseline has.
 
     The arrays say how many results each query has, ``cutoff`` how many count, None for all.
     """
     usual = int(np.median(baseline))
     wanted = min(usual, cutoff or usual)
-    return wanted if candidate.max() <= FEW_RESULTS * wanted else None
+    return wanted if candidate.max() <= share * wanted else None
 
 
 def cause_of(verdict: Verdict, labels: Labels | None) -> VerdictWarning | None:
@@ -51,12 +53,12 @@ def cause_of(verdict: Verdict, labels: Labels | None) -> VerdictWarning | None:
     if failed and (reverse := _reverse(labels)) - candidate >= RESTORED * (baseline - candidate) > 0:
         return warning("suspicious_run", about="upside_down", mean=candidate, reverse=reverse)
     cutoff = cutoff_of(labels.measure)
-    about, few, many = "few_results", ours, theirs
-    if not failed or wanted_results(ours, theirs, cutoff) is None:
-        about, few, many = "few_in_baseline", theirs, ours
+    about, few, wanted = "few_results", ours, wanted_results(ours, theirs, cutoff) if failed else None
+    if wanted is None:
+        about, few, wanted = "few_in_baseline", theirs, wanted_results(theirs, ours, cutoff, FEW_IN_BASELINE)
         if theirs.max() > np.median(theirs):  # lists that were cut mostly end at one rank
             return None
-    if (wanted := wanted_results(few, many, cutoff)) is None:
+    if wanted is None:
         return None
     return warning("suspicious_run", about=about, most=counted(int(few.max()), "result"), wanted=wanted)
 

@@ -65,4 +65,4 @@ def _stopped_by(verdicts: Sequence[Verdict]) -> str:
         for verdict in verdicts
         if not verdict.passed
     )
-    return named([*names], most=1)  # the least that every screen has room for
+    return named([*names], most=3)

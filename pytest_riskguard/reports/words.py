@@ -639,8 +639,8 @@ def steps(
         yield Step(said, known.judge_next)
     if known.explain:
         yield Step("Look into the worst query", known.explain)
-    if verdict.asked.of_rankings and known.judge_next:
-        yield Step("See both rankings, and what to judge first", known.judge_next)
+    if verdict.asked.of_rankings and not verdict.passed:
+        yield Step("riskguard diff shows both rankings, and what to judge first", known.judge_next)
     if not verdict.passed and reproduce:
         yield Step("Reproduce", reproduce)
     if report:

@@ -169,11 +169,11 @@ class Player:
 
     def _forgetful(self, program: Callable[[list[str]], int], arguments: list[str]) -> int:
         """A program in this process, which then forgets the modules of the folder: others may have their names."""
-        before = list(sys.path)
+        before, sys.dont_write_bytecode = list(sys.path), True  # a module is edited within the second
         try:
             return program(arguments)
         finally:
-            sys.path[:] = before
+            sys.path[:], sys.dont_write_bytecode = before, False
             for name, module in list(sys.modules.items()):
                 if Path(getattr(module, "__file__", None) or "/").is_relative_to(self.folder):
                     del sys.modules[name]

@@ -45,8 +45,12 @@ def test_a_run_that_ends_too_early_is_told_from_one_that_is_worse(candidate, abo
 
 
 def test_a_baseline_that_was_cut_hides_losses_even_in_a_pass():
-    longer = {topic: [*LIST, "x9", "x10"] for topic in TOPICS}
-    assert cause(longer, measure="AP") == ("few_in_baseline", {"most": "10 results", "wanted": 12})
+    longer = [*LIST, *(f"y{rank}" for rank in LIST)]
+    assert cause(dict.fromkeys(TOPICS, longer), measure="AP") == (
+        "few_in_baseline",
+        {"most": "10 results", "wanted": 20},
+    )
+    assert cause(dict.fromkeys(TOPICS, longer[:-1]), measure="AP")[0] is None
 
 
 def test_rankings_from_last_to_first_are_upside_down():

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ResponsibleTopic
-from pytest_riskguard.gates.verdict import Commands, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import MARKS, Card
 from pytest_riskguard.reports.comparisons import (
@@ -185,8 +185,6 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
         drawn = dict[str, Plot]()
         for chart in (chart for gate in gates for chart in charts(gate.verdict)):
             drawn.setdefault(chart.key, chart)
-        typed = lead.verdict.commands or Commands()
-        typed = Commands(typed.judge_next, None)  # nobody stores a baseline where it is read
         reproduce = None if lead.known is None else lead.known.reproduce
         view = ComparisonView(
             id=f"{OWN}comparison-{number}",
@@ -194,7 +192,7 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
             charts=[*drawn.values()] if number <= _MAX_DRAWN else [],
             rows=topic_rows(max((gate.verdict for gate in gates), key=lambda verdict: verdict.topics.count)),
             advice=words.own_advice(lead.verdict, verdicts, complete=complete),
-            steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce, commands=typed)],
+            steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce)],
             full=number <= _MAX_FULL,
             has_rivals=has_rivals(verdicts),
         )
