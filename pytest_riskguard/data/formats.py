@@ -251,7 +251,7 @@ def format_of(file: InputFile, kind: Kind) -> Format:
     The same for a part of a file that has none.
     """
     named = file.given.format or ("irds" if names_collection(file.path) else None)
-    if named != "irds" and _is_workbook(file):
+    if named != "irds" and file.start.startswith(b"PK\x03\x04") and b"xl/workbook" in file.content:
         raise file.refuse(
             None,
             f"expected {kind} as text, found an Excel workbook",
@@ -263,12 +263,6 @@ def format_of(file: InputFile, kind: Kind) -> Format:
             None, f"expected a file with several {kind}, found one ({known.name}): leave out #{file.part}"
         )
     return known
-
-
-def _is_workbook(file: InputFile) -> bool:
-    """Whether a file is one of Excel: ZIP with a folder of sheets, or the container that came before it."""
-    is_zip = file.start.startswith(b"PK\x03\x04")
-    return file.start.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") or (is_zip and b"xl/workbook" in file.content)
 
 
 def _found(file: InputFile, kind: Kind) -> Format:

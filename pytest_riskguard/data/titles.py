@@ -71,9 +71,7 @@ def read_titles(path: Path, wanted: Collection[str], rules: LabelRules = AS_GIVE
         if (document := rules.document(name)) not in wanted:
             continue
         title, url = (text_of(cells.get(name)) or "" for name in ("title", "url"))
-        title = " ".join(title.split())
-        if len(title) > MAX_TITLE:
-            title = f"{title[: MAX_TITLE - 1]}…"
+        title = " ".join(title.split())[:MAX_TITLE]
         known, known_url = titles.get(document, _NONE)
         titles[document] = known or title, known_url or web_address(url) or ""
     return titles

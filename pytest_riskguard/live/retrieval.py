@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.config.setting_types import TIMEOUT, Queried
+from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.live.importing import LIBRARIES
@@ -268,8 +268,7 @@ class SearchError(Exception):
 
 
 def _too_late(timeout: float | None) -> SearchError:
-    hint = " (the default; `timeout` changes it)" if timeout == TIMEOUT else ""
-    return SearchError(f"no answer within {timeout:g} s{hint}")
+    return SearchError(f"no answer within {timeout:g} s (`timeout` changes that)")
 
 
 def _failure(failed: Mapping[str, BaseException], queries: Mapping[str, Topic], *, left: int) -> DataError:

@@ -16,7 +16,6 @@ from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, declared
 from pytest_riskguard.plugin.mode import FILES, Mode, asks_for_single_tests, is_selection_typed
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate
-from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -200,13 +199,8 @@ class RiskguardSession:
         if not self.config.getoption("riskguard_strict"):
             if self.log.by_test() or is_selection_typed(self.config):
                 return []
-            from pytest_riskguard.config.load import inner_configs
-
-            known = "declare one in riskguard.yaml, or use the fixture"
-            if below := inner_configs(self.config.invocation_params.dir):
-                known = f"`pytest --riskguard .` judges {listed(tuple(below), most=3)}"
-            if self.gates:
-                known = f"{len(self.gates)} known"
+            advice = "declare one in riskguard.yaml or use the fixture; `pytest --riskguard .` judges all below"
+            known = f"{len(self.gates)} known" if self.gates else advice
             return [f"riskguard is on and no gate was judged ({known})"]
         judged = [gate for gate in self.gates if gate.became == "judged"]
         strict, lenient = "--riskguard-strict", []

@@ -29,7 +29,7 @@ def test_json_lines_have_an_id_a_title_and_an_address(write):
     assert read(path, "a", "b", "7", "0", "whole", "c") == [
         ("a", "Title of a", "https://host:8080/a?b#c"),
         ("b", "", ""),
-        ("7", "x" * (MAX_TITLE - 1) + "…", ""),
+        ("7", "x" * MAX_TITLE, ""),
         ("0", "1984", ""),
         ("whole", "x" * MAX_TITLE, ""),
         ("c", "", ""),

@@ -67,9 +67,8 @@ def test_gate_files_in_a_folder_that_is_typed_and_below_it_are_judged(pytester, 
         ["PASS *services/help/inner/riskguard.yaml::no-risk", "*--config services/help/inner/riskguard.yaml"]
     )
     assert "Don't ship: 1 of 2 gates failed" in result.outlines
-    below = "`pytest --riskguard .` judges services/shop/riskguard.yaml"
     pytester.runpytest("--riskguard").stdout.fnmatch_lines(
-        [f"ERROR riskguard is on and no gate was judged ({below})"]
+        ["ERROR riskguard is on and no gate was judged (*`pytest --riskguard .` judges*"]
     )
 
 
