@@ -10,6 +10,7 @@ under a lock and is all or nothing, even if the process is killed.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -161,9 +162,10 @@ class Store:
         with self._reading():
             is_taken = atomic_folder.newest(self.root, name) is not None
         if is_taken:
+            given = "" if isinstance(run, Run) else f" {shlex.quote(str(GivenFile.of(run).path))}"
             raise UsageError(
                 f"{self.root / name}: a baseline of that name already exists",
-                remedy=Remedy("replace it with {}, or choose another name", f"update {name} RUN --note WHY"),
+                remedy=Remedy("replace it with {}, or choose another name", f"update {name}{given} --note WHY"),
             )
         scored = NewEntry.read(name, run, **scoring)
         with self._replaced(name) as folder:

@@ -86,8 +86,8 @@ def accept(report: Path, name: str | None, *, note: str, dry_run: bool, in_ci: b
 
 def _chosen(content: Report, name: str | None) -> list[Pair]:
     """The pair of each riskguard.yaml of the report that is meant; ``UsageError`` unless it is clear which."""
-    found, known = list[Pair](), list[str]()
-    for path, verdicts in _by_config(content).items():
+    found, known, services = list[Pair](), list[str](), _by_config(content)
+    for path, verdicts in services.items():
         config = None if path is None else load_config(path, require_gates=False)
         store = store_of(config)
         pairs: dict[tuple[str, str], list[Verdict]] = {}
@@ -110,7 +110,8 @@ def _chosen(content: Report, name: str | None) -> list[Pair]:
     if not found:
         hint = f"; there are {named([*dict.fromkeys(known)], most=10)}" if known else ""
         what = "a stored baseline" if name is None else f"{name!r:.60}"
-        raise UsageError(f"the report compares nothing with {what}{hint}")
+        way = "; of one riskguard.yaml alone: --config FILE" if len(services) > 1 else ""
+        raise UsageError(f"the report compares nothing with {what}{hint}{way}")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -106,14 +107,15 @@ def compare(inputs: Inputs, outputs: Outputs, detail: Detail) -> int:
 
 
 def _refuse_without_judgements(inputs: Inputs) -> None:
-    """Runs that nobody judged: name both ways on."""
+    """Runs that nobody judged: name both ways on, the first as it is typed here."""
     needed = inputs.kind is None or not KINDS[inputs.kind].of_rankings
     if inputs.collection.scores or not needed or inputs.engine.sources.is_judged:
         return
+    systems = shlex.join(one.text for one in (*inputs.named_baselines[:1], *inputs.runs[:1]))
     raise UsageError(
-        "no judgements, without which nobody can say whether a change does harm: `riskguard diff BASELINE CANDIDATE` "
-        "shows what changed, and lists what to judge first; with judgements add --qrels QRELS; files that hold a "
-        "score for each query need --scores"
+        f"no judgements, without which nobody can say whether a change does harm: `riskguard diff {systems}` shows "
+        "what changed, and lists what to judge first; with judgements add --qrels QRELS; files that hold a score for "
+        "each query need --scores"
     )
 
 

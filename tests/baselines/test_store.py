@@ -242,8 +242,8 @@ def test_what_is_refused_says_why_and_what_to_do(store, add, collection):
     for refused, message in (
         (
             add,
-            f"{prod}: a baseline of that name already exists; replace it with `riskguard baseline update prod RUN "
-            f"--note WHY`, or choose another name",
+            f"{prod}: a baseline of that name already exists; replace it with `riskguard baseline update prod "
+            f"{collection.run} --note WHY`, or choose another name",
         ),
         (
             lambda: add("other", measures=()),

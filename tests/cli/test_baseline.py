@@ -67,7 +67,7 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     assert command("baseline verify").out.splitlines() == ["new: ok", "prod: ok"]
     done("compare prod.run --baseline new --measure AP")
 
-    refused("baseline add new prod.run", "riskguard baseline update new RUN --note WHY")
+    refused("baseline add new prod.run", "riskguard baseline update new prod.run --note WHY")
     ended = command("baseline update new good.run --note why")
     assert ended.out.startswith("replaced new: 30 topics; AP 0.6361; ")
     assert ended.out.splitlines()[-1] == "kept the old run as new/0001"

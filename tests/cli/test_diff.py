@@ -131,8 +131,9 @@ def test_compare_without_judgements_names_both_ways_on(command):
     ended = command("compare prod.run candidate.run")
     assert ended.status == 2
     (diff,) = commands_in(ended.err)
-    assert diff == "diff BASELINE CANDIDATE"
+    assert diff == "diff prod.run candidate.run"
     assert "--qrels QRELS" in ended.err
+    assert command(diff).status == 0
 
 
 def test_no_surprise_is_judged_without_judgements(command, stored, folder):

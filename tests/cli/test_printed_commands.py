@@ -247,7 +247,7 @@ SITUATIONS = {
         (("riskguard.yaml", world.YAML.replace("store: baselines", "store: none") % 1),),
     ),
     "baseline add, twice": Situation(
-        "riskguard baseline add prod 'my new.run'", ("riskguard baseline update prod RUN --note WHY",)
+        "riskguard baseline add prod 'my new.run'", ("riskguard baseline update prod 'my new.run' --note WHY",)
     ),
     "baseline update, of nothing": Situation(
         "riskguard baseline update other good.run --note better", ("riskguard baseline add other RUN",)
