@@ -17,14 +17,15 @@ import os
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import pairwise
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr.queries import (
     NO_GROUPS,
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 
 #: Fewer rows than these are not worth a thread of their own.
 _ROWS_OF_A_THREAD = 10_000
-#: What needs the packages of which extra.
-_NEEDED = {"what": "an objective for LightGBM", "extra": "ltr"}
 #: With a smaller Phi(ZRisk / c), gradients are too small for LightGBM, which keeps them in 32 bits.
 _VANISHED = 1e-12
 
@@ -95,7 +94,7 @@ class RankingObjective(ABC):
         scores, row weights and groups. Errors are those of ``gradients``, and a ``UsageError`` for data without
         groups and for parts of a Dataset.
         """
-        if isinstance(second, imported("lightgbm", **_NEEDED).Dataset):
+        if isinstance(second, _needed("lightgbm").Dataset):
             if second.used_indices is not None:
                 raise UsageError(NO_PARTS)
             weight, group = second.get_weight(), second.get_group()
@@ -129,7 +128,7 @@ class RankingObjective(ABC):
         DataError
             If the queries are not those of the baselines.
         """
-        imported("numba", **_NEEDED)
+        _needed("numba")
         from pytest_riskguard.ltr.swap_gradients import add_gradients
 
         data = self._of(np.asarray(labels, dtype=np.float64), group)
@@ -172,6 +171,13 @@ class RankingObjective(ABC):
             inverse = np.divide(1, ideal, out=np.zeros(ideal.size), where=ideal > 0)
             data = self._data = _Data(queries, discounts, inverse, depth)
         return data
+
+
+def _needed(module: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise UsageError(f"an objective for LightGBM needs {module}: pip install 'pytest-riskguard[ltr]'") from None
 
 
 class _Data(NamedTuple):
