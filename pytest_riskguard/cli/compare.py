@@ -114,8 +114,8 @@ def _refuse_without_judgements(inputs: Inputs) -> None:
     systems = shlex.join(one.text for one in (*inputs.named_baselines[:1], *inputs.runs[:1]))
     raise UsageError(
         f"no judgements, without which nobody can say whether a change does harm: `riskguard diff {systems}` shows "
-        "what changed, and lists what to judge first; with judgements add --qrels QRELS; files that hold a score for "
-        "each query need --scores"
+        "what changed, and lists what to judge first; with judgements add --qrels QRELS, or write a riskguard.yaml; "
+        "files that hold a score for each query need --scores"
     )
 
 
