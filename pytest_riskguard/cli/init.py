@@ -174,7 +174,7 @@ def _judge_once(text: str, plan: Plan, output: Path) -> str:
     verdicts = [declared.verdict(item) for item in all_items(settings)]
     if all(verdict.outcome == "incomparable" for verdict in verdicts):
         click.secho(clean(f"No verdict: {words.fault(verdicts[0])}", limit=400), bold=True)
-        return next(words.steps(verdicts[0])).text
+        return words.remedy(verdicts[0])
     click.secho(answer(verdicts).title, bold=True)
     show(verdicts, Detail(quiet=True))
     return ""

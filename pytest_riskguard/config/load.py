@@ -49,7 +49,8 @@ def not_found(start: Path) -> str:
     folders = _searched(start)
     misnamed = (relative(path, start) for folder in folders if (path := folder / "riskguard.yml").is_file())
     renamed = next((f"; rename {path} to {CONFIG_NAME}" for path in misnamed), "")
-    return f"no {CONFIG_NAME} in {folders[0]} or above, up to {folders[-1]}{renamed}"
+    above = f" or above, up to {folders[-1]}" * (len(folders) > 1)
+    return f"no {CONFIG_NAME} in {folders[0]}{above}{renamed}"
 
 
 def inner_configs(folder: Path) -> list[str]:

@@ -77,7 +77,7 @@ def _said(verdict: Verdict, name: str, again: str, scale: int) -> dict[str, Any]
         outcome=word(verdict),
         code=cut(verdict.reason),
         reason=cut(verdict.problem or line(verdict), _SENTENCE),
-        remedy=cut(remedy(verdict), _SENTENCE),
+        remedy=cut(remedy(verdict, verdict.commands), _SENTENCE),
         cause=cut(cause(verdict), _SENTENCE),
         candidate=cut(verdict.candidate),
         baseline=cut(verdict.baseline),

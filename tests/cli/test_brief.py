@@ -95,6 +95,14 @@ def test_of_data_that_cannot_be_compared_a_command_shows_more(command):
     assert command("show report.json --brief -v").out.startswith("No verdict")
 
 
+def test_the_command_of_a_remedy_runs_where_it_is_printed(command, folder, monkeypatch):
+    world.edit(folder / "riskguard.yaml", "store: baselines", "store: nowhere")
+    folder.joinpath("inner").mkdir()
+    monkeypatch.chdir(folder / "inner")
+    (first, *_) = json.loads(command("check --brief --config ../riskguard.yaml").out)["gates"]
+    assert "`riskguard baseline add prod RUN --config ../riskguard.yaml`" in first["remedy"]
+
+
 # ---- the skill
 
 

@@ -521,7 +521,7 @@ def test_what_a_family_takes(errors, family, gate, problem):
 def test_that_none_was_found_says_where_it_was_looked_for_and_why_no_further(tmp_path, monkeypatch):
     deep = tmp_path / "home" / "repository" / "a"
     deep.mkdir(parents=True)
-    assert not_found(deep).endswith(f"a or above, up to {deep}")
+    assert not_found(deep) == f"no riskguard.yaml in {deep}"
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert not_found(deep).endswith(f"a or above, up to {tmp_path / 'home'}")
     deep.parent.joinpath(".git").mkdir()
