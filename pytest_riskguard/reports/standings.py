@@ -24,8 +24,8 @@ def standings(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> l
     for verdict in by_service(verdicts, gates):
         by_candidate.setdefault((verdict.service, verdict.candidate), []).append(verdict)
     rivals: dict[object, list[list[Verdict]]] = {}
-    for (service, _), of_one in by_candidate.items():
-        rivals.setdefault((service, frozenset(map(_question, of_one))), []).append(of_one)
+    for of_one in by_candidate.values():
+        rivals.setdefault(frozenset(map(_question, of_one)), []).append(of_one)  # gates are named with the service
     return [_table(sorted(group, key=_place)) for group in rivals.values() if len(group) > 1]
 
 

@@ -60,6 +60,14 @@ def test_gains_are_shown(command):
     assert "  9 of 30 queries gain, the most first:\n    0.5000 -> 1.0000  t01  query number 01\n" in out
 
 
+def test_a_baseline_whose_run_was_not_kept_keeps_none_afterwards(done, folder):
+    done("baseline add small prod.run --no-run")
+    edit(folder / "riskguard.yaml", "baseline: prod", "baseline: small")
+    done("check -o r.json")
+    done("accept r.json --note why")
+    assert not folder.joinpath("baselines/small/run.gz").exists()
+
+
 def test_a_note_is_needed(command, refused):
     command("check -o r.json")
     refused("accept r.json", "needs --note")
@@ -210,6 +218,7 @@ def test_the_report_of_several_services_updates_each_store(command, done, folder
 def test_ci_replaces_no_baseline_unless_told(command, done, refused, folder, monkeypatch, line):
     command("check -o r.json")
     before = stored(folder)
+    assert {"CI", "GITHUB_ACTIONS", "TRAVIS", "DRONE", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID"} <= {*CI_VARIABLES}
     for variable in CI_VARIABLES:
         with monkeypatch.context() as patch:
             patch.setenv(variable, "true")

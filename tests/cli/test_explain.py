@@ -22,6 +22,12 @@ def test_a_query_is_found_by_its_id_its_text_or_a_part_of_it(done, asked):
     assert [said for said in SAID if said not in out] == []
 
 
+def test_a_text_is_no_part_of_another_where_it_is_one(done, failing):
+    world.edit(failing / "topics.tsv", "t08\tquery number 08", "t08\tquery number 07 b")
+    done("baseline rescore prod")
+    assert done("explain 'query number 07'").startswith("t07: query number 07\n")
+
+
 def test_a_report_says_the_same_wherever_it_is_read(command, failing, monkeypatch, tmp_path):
     anew = command("explain t07").out
     command("check -o report.json")

@@ -110,6 +110,11 @@ def inits(command, tmp_path, monkeypatch):
             ["qrels.txt", "topics.tsv", "new.run"],
             "prod.run",
         ),
+        (
+            {"qrels.txt": QRELS, "a.tsv": "other\tred shoes\n", "b.tsv": TOPICS, "prod.run": RUN, "new.run": RUN},
+            ["qrels.txt", "b.tsv", "new.run"],
+            "prod.run",
+        ),
         ({"q": QRELS, "runs/b.txt": RUN, "runs/a.txt": RUN}, ["q", None, "runs/b.txt"], "runs/a.txt"),
         (
             {"data/qrels/x.tsv": QRELS, "candidate.run": RUN, "x.run": RUN},

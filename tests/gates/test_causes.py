@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.causes import cause_of, wanted_results
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import Report
@@ -22,8 +23,10 @@ BASELINE = dict.fromkeys(TOPICS, LIST)
 WORSE = {topic: ["x1", "x2", "r1", "x3", "x4", "r2", "x5", "x6", "x7", "x8"] for topic in TOPICS}
 
 
-def cause(candidate: Mapping[str, list[str]], **about: Any) -> tuple[str | None, dict[str, Any]]:
-    pair = Pair(candidate, BASELINE, GRADES, **about)
+def cause(
+    candidate: Mapping[str, list[str]], baseline: Mapping[str, list[str]] = BASELINE, **about: Any
+) -> tuple[str | None, dict[str, Any]]:
+    pair = Pair(candidate, baseline, GRADES, **about)
     found = cause_of(pair.verdict(), pair.rejudged().labels)
     parameters = {} if found is None else dict(found.parameters)
     return parameters.pop("about", None), parameters
@@ -51,6 +54,8 @@ def test_a_baseline_that_was_cut_hides_losses_even_in_a_pass():
         {"most": "10 results", "wanted": 20},
     )
     assert cause(dict.fromkeys(TOPICS, longer[:-1]), measure="AP")[0] is None
+    uneven = dict.fromkeys(TOPICS, LIST[:9]) | {"t01": LIST}  # the lists of one that was cut end alike
+    assert cause(dict.fromkeys(TOPICS, longer), baseline=uneven, measure="AP")[0] is None
 
 
 def test_rankings_from_last_to_first_are_upside_down():
@@ -58,6 +63,14 @@ def test_rankings_from_last_to_first_are_upside_down():
     assert about == "upside_down"
     assert means["reverse"] == pytest.approx(Pair(BASELINE, BASELINE, GRADES).scores()[0].mean)
     assert means["mean"] < means["reverse"]
+
+
+def test_rankings_that_are_better_in_the_mean_are_not_upside_down():
+    others = [f"y{number}" for number in range(10)]
+    sixth, seventh = ([*others[:rank], "r1", *others[rank:]] for rank in (5, 6))
+    better = dict.fromkeys(TOPICS, sixth) | {"t01": [*others, "y10"]}  # from last to first r1 is sixth too
+    gate = gate_of("g", "no_topic_collapse", max_loss=0.2)
+    assert cause(better, baseline=dict.fromkeys(TOPICS, seventh), gate=gate)[0] is None
 
 
 def test_a_measure_that_riskguard_does_not_compute_itself_has_no_reverse():

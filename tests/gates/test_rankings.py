@@ -49,6 +49,10 @@ def test_an_empty_answer_is_empty_not_shorter_and_an_answer_to_another_query_is_
     assert (change("ab", "").what, change("", "a").what) == (("empty",), ("new",))
 
 
+def test_a_shorter_list_is_told_from_a_longer_one():
+    assert (change("abc", "ab").what, change("ab", "abc").what) == (("shorter",), ())
+
+
 def test_those_that_moved_most_come_first_and_only_the_first_ten_count():
     long = tuple(f"d{n}" for n in range(30))
     found = difference({"a": long, "b": long, "c": long}, {"a": long[:20], "b": long[1:], "c": ("x", *long)})
@@ -65,6 +69,10 @@ def test_five_documents_of_each_of_the_ten_queries_that_moved_most_are_judged():
     assert difference({"a": TEN}, {"a": (*TEN[:8], "j", "i")}).to_judge == [("a", "i"), ("a", "j")]
 
 
+def test_two_results_that_change_places_are_no_reversed_ranking():
+    assert difference({"a": TEN[:2]}, {"a": TEN[1::-1]}).cause == ""
+
+
 BEFORE = {f"q{n}": tuple(f"d{n}-{rank}" for rank in range(30)) for n in range(20)}
 
 
@@ -75,7 +83,7 @@ BEFORE = {f"q{n}": tuple(f"d{n}-{rank}" for rank in range(30)) for n in range(20
         ({topic: ranked[::-1] for topic, ranked in BEFORE.items()}, "reversed"),
         ({topic: tuple(f"x{d}" for d in ranked) for topic, ranked in BEFORE.items()}, "ids of another collection"),
         ({topic: ranked[1:] for topic, ranked in BEFORE.items()}, ""),
-        ({topic: ranked[:20] for topic, ranked in BEFORE.items()}, ""),
+        *(({topic: ranked[:depth] for topic, ranked in BEFORE.items()}, "") for depth in (10, 20)),
         (BEFORE, ""),
     ],
 )

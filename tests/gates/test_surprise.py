@@ -66,6 +66,7 @@ def test_another_order_and_a_few_other_results_pass(candidate):
     ("candidate", "limit"),
     [
         (without(3), {"max_empty": 3}),
+        (without(2), {"max_empty": 2}),
         (without(3), {"max_empty": 0.15}),
         (changed(20, cut), {"max_shorter": 20}),
         (changed(20, first_swapped), {"max_changed_first": 20}),
@@ -90,6 +91,7 @@ def test_the_topics_responsible_are_named_with_what_they_exceed_and_both_ranking
     exceeds = {topic.topic: topic.exceeds for topic in verdict.responsible_topics}
     assert exceeds == {"q19": ("max_empty", "min_overlap")} | dict.fromkeys(TOPICS[:6], ("min_overlap",))
     assert next(iter(exceeds)) == "q19"
+    assert verdict.responsible_topics[0].contribution == -1 / 20
     assert verdict.estimates.surprises == {"max_empty": 1, "max_shorter": 0, "max_changed_first": 0, "min_overlap": 7}
     ranked = {topic.topic: topic for topic in verdict.documents.topics}["q00"].documents
     assert [(one.document, one.baseline_rank, one.candidate_rank) for one in ranked[:3]] == [
@@ -128,6 +130,8 @@ def test_a_baseline_that_left_queries_out_is_not_compared():
     assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_baseline")
     assert "baseline did not answer 6 of 20 queries that candidate answered (q00, q01," in verdict.problem
     assert check("no_surprise", PROD, without(5)).passed
+    three, two = ({topic: PROD[topic] for topic in TOPICS[:number]} for number in (3, 2))
+    assert check("no_surprise", three, two).passed
 
 
 def test_runs_of_other_queries_are_not_compared():

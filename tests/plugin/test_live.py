@@ -172,6 +172,14 @@ def test_a_search_that_finds_nothing_at_all_is_told_so(pytester, asked_of):
     assert "Nothing was compared: the search returned nothing for 30 queries" in flat(result)
 
 
+def test_a_search_may_find_nothing_for_one_query(pytester, asked_of):
+    asked_of("ask")
+    pytester.path.joinpath("own.py").write_text(
+        "def ask(query):\n    return [] if query.endswith('07') else [('good', 1.0)]\n"
+    )
+    assert "returned nothing for 30" not in flat(pytester.runpytest("--riskguard"))
+
+
 #: Searches as ``ask`` does, in another process.
 IN_LINES = """
 import json, sys

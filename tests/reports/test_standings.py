@@ -41,6 +41,12 @@ def test_candidates_are_ranked_by_answer_and_then_by_mean():
     assert [row[-1] for row in table.cells] == ["", "", "no-risk", "gone.run: no such file"]
 
 
+def test_of_two_with_one_mean_the_one_with_less_risk_is_first():
+    riskier = named(altered(BEST, estimates=replace(BEST.estimates, urisk=BEST.estimates.urisk - 0.1)), "a")
+    (table,) = standings([riskier, BEST])
+    assert [row[0] for row in table.cells] == ["best", "a"]
+
+
 def test_a_candidate_is_stopped_by_each_gate_that_it_fails():
     tail = [named(judged(LOSS, "no_topic_collapse", max_loss=limit), "worst", "tail") for limit in (0.1,)]
     fine = [named(judged(GOOD, "no_topic_collapse", max_loss=0.5), "best", "tail")]

@@ -28,6 +28,8 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
             b"q1,d1,2.5\n",
             r"its first row is data, no header: 'q1, d1, 2.5'; add a header line query_id,doc",
         ),
+        ("a.run", b"q1 Q0 d1 1 2.5 x\nq1 0 d2 1\n", r"a\.run:2: .* found 4: .*these are judgements"),
+        ("a.run", b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2", r"a\.run:2: .* found 4: .*may be cut off"),
         ("a.zip", b"PK\x03\x04no workbook", r"a\.zip:1: expected 6 columns"),
     ],
 )
