@@ -295,6 +295,7 @@ def system_options(
     required: bool = True,
     first: int = 0,
     alphas: tuple[float, ...] = (),
+    usual: str = "",
     judged: bool = True,
 ) -> Callable[[Command], Command]:
     """The argument and the options of a command about systems, handed over as ``inputs``, of the class ``Inputs``.
@@ -317,11 +318,14 @@ def system_options(
         Of this many systems or more the first is the baseline, where ``--baseline`` names none; 0 for never.
     alphas : tuple of float
         The default of ``--alpha``; without it, that of the gates.
+    usual : str
+        The default of ``--alpha`` in words, where the command has its own.
     judged : bool
         Whether the systems are scored: without it there is no ``--qrels``, ``--measure`` and ``--alpha``.
     """
     known = OPTIONS["alpha"]
-    usual = ", ".join(f"{alpha:g}" for alpha in alphas) or f"{known.default:g}, unless the kind of gate has another"
+    usual = usual or ", ".join(f"{alpha:g}" for alpha in alphas)
+    usual = usual or f"{known.default:g}, unless the kind of gate has another"
     alpha = repeated(
         "--alpha", "alphas", default=alphas, help=f"{known.help} [default: {usual}]", type=number_type(known.check)
     )

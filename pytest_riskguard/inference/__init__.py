@@ -12,12 +12,13 @@ from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
     from pytest_riskguard.inference.families import holm
-    from pytest_riskguard.inference.intervals import Interval, interval
+    from pytest_riskguard.inference.intervals import Interval, critical_value, interval
     from pytest_riskguard.inference.power import minimum_detectable_effect
 
 __all__ = [
     "Interval",
     "break_even",
+    "critical_value",
     "holm",
     "interval",
     "minimum_detectable_effect",
@@ -27,7 +28,7 @@ __getattr__ = lazily(
     __name__,
     {
         "inference.families": "holm",
-        "inference.intervals": "Interval interval",
+        "inference.intervals": "Interval critical_value interval",
         "inference.power": "minimum_detectable_effect",
     },
 )

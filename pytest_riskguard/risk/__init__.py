@@ -3,6 +3,7 @@
 from pytest_riskguard.risk import checks
 from pytest_riskguard.risk.georisk import expected_scores, georisk, topic_contributions, zrisk
 from pytest_riskguard.risk.pools import principal_components
+from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.risk.urisk import counts, standardised, trisk, urisk
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "counts",
     "expected_scores",
     "georisk",
+    "linear",
     "principal_components",
     "standardised",
     "topic_contributions",

@@ -1,21 +1,18 @@
-"""Studies, which judge nothing: a pool in which each system is the baseline of the others, and past releases."""
+"""Studies, which judge nothing: a pool of systems as the papers on risk look at it, and past releases."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_riskguard.studies.pool_statistics import every_baseline
-    from pytest_riskguard.studies.pool_study import pool_report
+    from pytest_riskguard.studies.baselines import every_baseline
 
-__all__ = ["every_baseline", "pool_report"]
-
-_HOME = {"every_baseline": "pool_statistics", "pool_report": "pool_study"}
+__all__ = ["every_baseline"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from pytest_riskguard.studies import baselines
 
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(baselines, name)

@@ -1,4 +1,4 @@
-"""What this wing adds to ``riskguard``: the group ``study``."""
+"""What this wing adds to ``riskguard``: ``study`` and ``replay``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ if TYPE_CHECKING:
 
 @hookimpl
 def riskguard_commands() -> Iterable[click.Command]:
-    """The group of studies."""
+    """The studies of papers, and of past releases."""
     from pytest_riskguard.cli import LazyCommand
 
+    home = "pytest_riskguard.studies.commands"
     return [
-        LazyCommand(
-            "study",
-            "pytest_riskguard.studies.commands:study",
-            "Study systems and past releases.",
-        )
+        LazyCommand("study", f"{home}:study", "Study systems as the papers on risk do."),
+        LazyCommand("replay", f"{home}:replay", "Judge past releases under several alphas."),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from xml.sax.saxutils import escape
 
 from pytest_riskguard.frozen import frozen
@@ -40,6 +40,14 @@ MARGIN = 8.0
 _MAX_TITLE = 300
 
 Point = tuple[float, float]
+
+
+#: So many lines of a chart differ in colour or dashes; colours of Okabe and Ito (2008) that can be seen on any page.
+SERIES = tuple(
+    (colour, dash)
+    for dash in (None, "6 3")
+    for colour in ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a7300", "#56a0c9")
+)
 
 
 class Colour:
@@ -147,7 +155,10 @@ def stroke(x: float, y: float, radius: float, colour: str, dash: str | None = No
     return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2, dash=dash)
 
 
-dashes: Symbol = partial(stroke, dash="4 3")
+@cache
+def dashed(dash: str | None) -> Symbol:
+    """A piece of a line with these dashes."""
+    return partial(stroke, dash=dash)
 
 
 # ---- scales and axes
@@ -156,7 +167,8 @@ dashes: Symbol = partial(stroke, dash="4 3")
 _ROOM = 0.06
 #: The part of its place that a bar takes.
 _BAR = 0.8
-
+#: The height of a row, and the width of the names of rows.
+_ROW, _NAMES = 22.0, 140.0
 
 #: Steps between ticks, times a power of ten.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -252,7 +264,9 @@ class _Line:
     points: Sequence[Point]
     means: str
     colour: str
-    dashed: bool
+    dash: str | None
+    width: float = 1.5
+    text: str = ""
 
 
 @frozen
@@ -272,6 +286,8 @@ class Plot:
         Whether 0 is on the y axis, with a line.
     key : str
         Its name among the charts of a gate.
+    rows : sequence of str
+        Names of rows, from the top, in place of numbers on the y axis: y counts them from 0.
     """
 
     title: str
@@ -281,25 +297,46 @@ class Plot:
     caption: str = ""
     zero: bool = False
     key: str = ""
-    _marks: list[_Mark] = field(default_factory=list, init=False, repr=False)
-    _lines: list[_Line] = field(default_factory=list, init=False, repr=False)
+    rows: Sequence[str] = ()
+    marks: list[_Mark] = field(default_factory=list, init=False, repr=False)
+    lines: list[_Line] = field(default_factory=list, init=False, repr=False)
 
     def point(
-        self, x: float, y: float, text: str, *, means: str = "", low: float | None = None, high: float | None = None
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        means: str = "",
+        low: float | None = None,
+        high: float | None = None,
+        series: int = 0,
     ) -> None:
         """Add a point; ``text`` is its tooltip.
 
-        The legend says what it ``means``. An interval reaches from ``low`` to ``high``.
+        The legend says what it ``means``. An interval reaches from ``low`` to ``high``. Points of a ``series`` share
+        a colour.
         """
-        self._marks.append(_Mark(x, y, text, disc, Colour.WIN, means, low, high))
+        colour = SERIES[series % len(SERIES)][0] if series else Colour.WIN
+        self.marks.append(_Mark(x, y, text, disc, colour, means, low, high))
 
     def bar(self, x: float, y: float, text: str, *, colour: str, means: str, topic: str) -> None:
         """Add a bar from 0 to ``y``; the page opens the ``topic`` that it stands for."""
-        self._marks.append(_Mark(x, y, text, square, getattr(Colour, colour.upper()), means, topic=topic))
+        self.marks.append(_Mark(x, y, text, square, getattr(Colour, colour.upper()), means, topic=topic))
 
     def line(self, points: Iterable[Point], *, means: str = "", colour: str = "grey", dashed: bool = False) -> None:
         """Add a line; infinite values are at the ends of the axes."""
-        self._lines.append(_Line([*points], means, getattr(Colour, colour.upper()), dashed))
+        self.lines.append(_Line([*points], means, getattr(Colour, colour.upper()), "5 4" if dashed else None))
+
+    def curve(self, name: str, points: Iterable[Point], *, series: int) -> None:
+        """Add a line with a tooltip, in a style of its own: the legend has its name. After twelve they are grey."""
+        known = series < len(SERIES)
+        colour, dash = SERIES[series] if known else (Colour.GREY, None)
+        self.lines.append(_Line([*points], name if known else "", colour, dash, text=name))
+
+    def span(self, row: float, low: float, high: float, text: str, *, width: float = 2.0, series: int = 0) -> None:
+        """Add a bar of this width along a row, with a tooltip."""
+        self.lines.append(_Line([(low, row), (high, row)], "", SERIES[series % len(SERIES)][0], None, width, text))
 
     @cached_property
     def svg(self) -> str:
@@ -312,14 +349,17 @@ class Plot:
     def _drawing(self) -> tuple[str, float]:
         """The drawing and its height."""
         keys, top = _legend(self._entries())
-        has_bars = any(one.topic is not None for one in self._marks)
+        has_bars = any(one.topic is not None for one in self.marks)
         # Under the axis there is room for its numbers, and for its title if it has one.
         below = 34.0 if self.x and not has_bars else 17.0
         across, up, axes = self._axes(top, below, has_bars=has_bars)
         zero, half = up(0), (across(_BAR) - across(0)) / 2
-        under = [line((across.start, zero), (across.end, zero), colour=Colour.GREY)] if self.zero else []
+        ends = [(across.start, zero), (across.end, zero)]
+        if self.rows:
+            ends = [(across(0), up.start), (across(0), up.end)]
+        under = [line(*ends, colour=Colour.GREY)] if self.zero else []
         over = list[str]()
-        for one in self._marks:
+        for one in self.marks:
             x, y = across(one.x), up(one.y)
             if one.topic is None:
                 over.append(mark(one.text, one.symbol(x, y, 4.5, one.colour)))
@@ -328,14 +368,15 @@ class Plot:
                 under.append(mark(one.text, bar, topic=one.topic))
         whiskers = [
             ((across(one.x), up(one.low)), (across(one.x), up(one.high)))
-            for one in self._marks
+            for one in self.marks
             if one.low is not None and one.high is not None
         ]
         under.append(lines(whiskers, colour=Colour.GREY, width=2))
-        for drawn in self._lines:
+        for drawn in self.lines:
             corners = [(across(x), up(y)) for x, y in drawn.points]
-            under.append(line(*corners, colour=drawn.colour, width=1.5, dash="5 4" if drawn.dashed else None))
-        return axes + keys + "".join(under + over), up.start + below + 7
+            shape = line(*corners, colour=drawn.colour, width=drawn.width, dash=drawn.dash)
+            under.append(mark(drawn.text, shape) if drawn.text else shape)
+        return axes + keys + "".join(under + over), max(up.start, up.end) + below + 7
 
     def _axes(self, top: float, below: float, *, has_bars: bool) -> tuple[Scale, Scale, str]:
         """Both scales in the coordinates of the drawing, and the SVG of axes.
@@ -346,8 +387,11 @@ class Plot:
         top += LINE_HEIGHT + 8 if self.y else 8
         bottom, right = top + (200 if has_bars else 270), WIDTH - 2 * MARGIN
         x, y = self._scales()
-        y_ticks = y.ticks(6 if has_bars else 8)
+        y_ticks: Sequence[float] = y.ticks(6 if has_bars else 8)
         y_labels = tick_labels(y_ticks)
+        if self.rows:
+            bottom, y, y_ticks = top + _ROW * len(self.rows), Scale(len(self.rows) - 0.5, -0.5), range(len(self.rows))
+            y_labels = [clipped(clean(name), width=_NAMES) for name in self.rows]
         left = MARGIN + max(map(text_width, y_labels)) + 6
         x, y = x.between(left, right), y.between(bottom, top)
         parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
@@ -364,18 +408,18 @@ class Plot:
         return x, y, "".join(parts)
 
     def _scales(self) -> tuple[Scale, Scale]:
-        ends = [(one.x, y) for one in self._marks for y in (one.y, one.low, one.high)]
-        ends += [end for one in self._lines for end in one.points]
-        ends += [(one.x + side, one.y) for one in self._marks if one.topic is not None for side in (-0.5, 0.5)]
+        ends = [(one.x, y) for one in self.marks for y in (one.y, one.low, one.high)]
+        ends += [end for one in self.lines for end in one.points]
+        ends += [(one.x + side, one.y) for one in self.marks if one.topic is not None for side in (-0.5, 0.5)]
         ys = [y for _, y in ends if y is not None and math.isfinite(y)]
         xs = [x for x, _ in ends if math.isfinite(x)]
         return _roomy(xs), scale_of(ys, zero=True) if self.zero else _roomy(ys)
 
     def _entries(self) -> list[Entry]:
-        found: list[Entry] = [(one.symbol, one.colour, one.means) for one in self._marks]
-        if any(one.low is not None for one in self._marks):
+        found: list[Entry] = [(one.symbol, one.colour, one.means) for one in self.marks]
+        if any(one.low is not None for one in self.marks):
             found.append((stroke, Colour.GREY, "interval"))
-        found += [(dashes if one.dashed else stroke, one.colour, one.means) for one in self._lines]
+        found += [(dashed(one.dash), one.colour, one.means) for one in self.lines]
         return [entry for entry in dict.fromkeys(found) if entry[2]]
 
 

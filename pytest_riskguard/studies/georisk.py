@@ -1,0 +1,118 @@
+"""Which systems keep up with the whole pool: ZRisk and GeoRisk beside the measures of one baseline.
+
+B. T. Dinçer, C. Macdonald, I. Ounis, "Risk-sensitive evaluation and learning to rank using multiple baselines", SIGIR
+2016: Tables 3 to 6, Figures 1 to 3, and the statistic G² (Eq. 4).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.reports import Plot, Section, Table, clean, listed
+from pytest_riskguard.risk import georisk, topic_contributions, trisk, zrisk
+from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.studies.pool import FEW, Pool, matrix, ranked
+
+#: The alphas of Figure 3.
+CURVE = np.arange(0, 21)
+
+
+def study(pool: Pool) -> Section:
+    """All measures of every system side by side, each with the systems' places, and the profiles behind them."""
+    if np.any(pool.scores < 0):
+        raise UsageError("ZRisk and GeoRisk need scores of at least 0")
+    z = topic_contributions(pool.scores, alpha=0)
+    by_system = np.sum(z**2, axis=1)
+    n, topics = pool.scores.shape
+    answers = [
+        f"G² is {by_system.sum():.2f} with {(n - 1) * (topics - 1)} degrees of freedom: 0 if all systems had the "
+        "same profile over topics. Scores are not counts, so there is no p-value"
+    ]
+    for alpha in pool.alphas:
+        best = np.argsort(-georisk(pool.scores, alpha=alpha), kind="stable")[:3]
+        named = listed(tuple(pool.systems[one] for one in best), most=3)
+        answers.append(f"alpha {alpha:g}: GeoRisk is highest for {named}")
+    notes = (
+        "R: places, 1 is the best. URisk and TRisk: against the baseline. T*: TRisk against the mean score of the "
+        "pool on each topic. ZRisk: how well a system keeps to the shape of the pool's scores. GeoRisk: the "
+        "geometric mean of mean score and Phi(ZRisk / topics). G²: the part of each system. High is good, except for "
+        "G²."
+    )
+    profile = np.vstack([pool.scores, pool.scores.mean(axis=0)])
+    parts: list[Table | Plot | Section] = [
+        *(_measures(pool, alpha, by_system) for alpha in pool.alphas),
+        _curves(pool),
+        _profiles(pool),
+        matrix("Scores", [*pool.systems, "Mean"], pool.topics, ".4f", profile),
+        *([_alone(pool)] if pool.baselines else []),
+    ]
+    return Section(pool.title, answers, parts, pool.warnings, [notes])
+
+
+def _measures(pool: Pool, alpha: float, by_system: FloatArray) -> Table:
+    """Table 6: the measures at one alpha."""
+    tests = {"T*": pool.scores - pool.scores.mean(axis=0)}
+    if pool.baselines:
+        tests["TRisk"] = pool.scores - pool.scores[pool.baseline]
+    found = {
+        name: np.array([trisk(row, alpha=alpha).statistic for row in rows], dtype=np.float64)
+        for name, rows in tests.items()
+    }
+    figures = {"mean": ("R.4f", pool.means)}
+    if pool.baselines:
+        urisks = np.array([trisk(row, alpha=alpha).estimate for row in tests["TRisk"]])
+        urisks[pool.baseline] = np.nan  # a baseline has no risk against itself
+        figures |= {"URisk": ("R+.3f", urisks), "TRisk": ("R+.3f", found["TRisk"])}
+    return ranked(
+        f"All measures, alpha {alpha:g}",
+        pool.systems,
+        figures
+        | {
+            "T*": ("R+.3f", found["T*"]),
+            "ZRisk": ("R+.3f", zrisk(pool.scores, alpha=alpha)),
+            "GeoRisk": ("R.4f", georisk(pool.scores, alpha=alpha)),
+            "G²": (".3f", by_system),
+        },
+    )
+
+
+def _curves(pool: Pool) -> Plot:
+    """Figures 2 and 3."""
+    plot = Plot(
+        "GeoRisk over alpha",
+        "alpha (doing worse than expected counts 1 + alpha times)",
+        "GeoRisk",
+        description="GeoRisk falls as alpha grows; where lines cross, the order depends on alpha.",
+        caption="A line that falls steeply is that of a system with a profile of its own.",
+    )
+    values = np.column_stack([georisk(pool.scores, alpha=float(alpha)) for alpha in CURVE])
+    for place, (name, row) in enumerate(zip(pool.systems, values, strict=True)):
+        plot.curve(name, zip(CURVE.tolist(), row.tolist(), strict=True), series=place)
+    return plot
+
+
+def _profiles(pool: Pool) -> Plot:
+    """Figure 1: scores over topics, of the systems with the best means."""
+    plot = Plot(
+        "Profiles over topics",
+        "topic, the hardest for the pool first",
+        f"{clean(pool.measure)}",
+        description="Scores of the best systems by mean on each topic, and the mean of the whole pool.",
+        caption=f"The {min(FEW, len(pool.systems))} systems with the best means; dashed: the mean of the whole pool.",
+    )
+    order = np.argsort(pool.scores.mean(axis=0), kind="stable")
+    for place, (name, row) in enumerate(zip(pool.systems[:FEW], pool.scores, strict=False)):
+        plot.curve(name, enumerate(row[order].tolist(), 1), series=place)
+    plot.line(enumerate(pool.scores.mean(axis=0)[order].tolist(), 1), means="mean", colour="ink", dashed=True)
+    return plot
+
+
+def _alone(pool: Pool) -> Table:
+    """Table 4: each system in a pool of two, with the baseline, at alpha 0."""
+    own, names, rows = pool.systems[pool.baseline], list[str](), list[FloatArray]()
+    for place in pool.candidates:
+        pair = topic_contributions(pool.scores[[place, pool.baseline]], alpha=0)
+        names += [f"{pool.systems[place]} against {own}", f"{own} against {pool.systems[place]}"]
+        rows += [*np.column_stack([pair.sum(axis=1), pair])]
+    return matrix("z with one baseline", names, ["ZRisk", *pool.topics], "+.4f", np.array(rows))
