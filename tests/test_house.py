@@ -6,7 +6,7 @@ from tests.house import CHECKOUT, code, extras, surface
 
 #: At most so many; ``python -m tests.house`` prints today's.
 SURFACE = {
-    "docs: words": 27_500,
+    "docs: words": 28_500,
     "public names": 70,
     "public names: at the top": 12,
     "commands: core": 22,
@@ -21,7 +21,7 @@ SURFACE = {
 }
 EXTRAS = {"report", "http", "arrow", "remote", "ltr", "test"}
 #: Tokens and modules.
-CODE = {"pytest_riskguard": (217_000, 185), "tests": (350_000, 410)}
+CODE = {"pytest_riskguard": (222_000, 185), "tests": (362_000, 410)}
 
 
 @pytest.fixture(scope="module")

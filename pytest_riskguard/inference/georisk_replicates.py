@@ -149,7 +149,7 @@ class Pool:
 
         The first three differ by system, shape (n_systems, n_topics); the last is the same for all, (1, n_topics).
         """
-        cubic, square, plain = SMOOTH
+        cubic, square, plain = SMOOTH.coefficients
         x, b = self.scores, self.b[None]
         return (
             ((cubic * x + square) * x + plain) * self.a,

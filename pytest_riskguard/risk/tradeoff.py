@@ -5,15 +5,82 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.risk.checks import FloatArray, loss_weight, per_topic
 
 #: The ways a difference can be weighed.
 KINDS = ("linear", "smooth")
-#: Coefficients of d^3, d^2 and d as printed: R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of
-#: risk", AIRS 2019, section 4.
-SMOOTH = (1.38426, -0.51659, 0.11578)
 #: The points the smooth function was fitted to lie on and around the linear one at alpha-hat = 2.
 SMOOTH_ALPHA = 1.0
+#: What a difference at a fence is worth: too little to be noticed (AIRS 2019, section 4).
+_WORTH_OF_FENCE = 0.05
+
+
+@frozen
+class SmoothTradeoff:
+    """A trade-off that is a polynomial without a constant term, so that no difference counts as none.
+
+    Attributes
+    ----------
+    coefficients : tuple of float
+        The highest power first: ``(a, b, c)`` is ``a d^3 + b d^2 + c d``.
+    """
+
+    coefficients: tuple[float, ...]
+
+    def __call__(self, differences: npt.ArrayLike) -> FloatArray:
+        """Trade-off scores of differences, in their shape, which may be any; nothing is checked."""
+        d = np.asarray(differences, dtype=np.float64)
+        found = np.zeros_like(d)
+        for coefficient in self.coefficients:
+            found = (found + coefficient) * d
+        return found
+
+    @property
+    def is_increasing(self) -> bool:
+        """Whether it is strictly increasing from -1 to 1: a larger difference never counts for less.
+
+        This is the consistency that a cost of LambdaMART needs (AIRS 2019, section 4). The derivative must not be 0
+        throughout, nor negative where it is least, which is at an end or at a root of its own derivative.
+        """
+        slope = np.polyder(np.array([*self.coefficients, 0.0]))
+        turns = np.roots(np.polyder(slope)).real
+        return bool(slope.any() and np.polyval(slope, [-1, *np.clip(turns, -1, 1), 1]).min() >= 0)
+
+
+#: The cubic of AIRS 2019, section 4, with its coefficients as printed.
+SMOOTH = SmoothTradeoff((1.38426, -0.51659, 0.11578))
+
+
+def fitted_tradeoff(lower_fence: float, upper_fence: float, *, alpha: float) -> SmoothTradeoff:
+    """The smooth trade-off for other fences or another alpha, fitted as that of AIRS 2019 was.
+
+    It is the least-squares cubic through (-1, -(1 + alpha)), (lower_fence, -0.05), (0, 0), (upper_fence, 0.05) and
+    (1, 1), less its intercept. With a large alpha, or with fences far from 0, it is not
+    increasing: see ``is_increasing``.
+
+    Parameters
+    ----------
+    lower_fence, upper_fence : float
+        The differences, in units of the measure, beyond which one is an outlier among those of many systems: the
+        fences of their boxplot. Those of the paper are -0.241 and 0.292.
+    alpha : float
+        Extra weight of a loss of everything, at least 0; 1 in the paper.
+
+    Raises
+    ------
+    ValueError
+        Unless ``-1 < lower_fence < 0 < upper_fence < 1``, or for a bad alpha.
+
+    References
+    ----------
+    R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019, section 4.
+    """
+    if not -1 < lower_fence < 0 < upper_fence < 1:
+        raise ValueError(f"expected -1 < lower_fence < 0 < upper_fence < 1, got {lower_fence!r} and {upper_fence!r}")
+    worth = (-1 - loss_weight(alpha), -_WORTH_OF_FENCE, 0, _WORTH_OF_FENCE, 1)
+    fitted = np.polyfit([-1, lower_fence, 0, upper_fence, 1], worth, 3)
+    return SmoothTradeoff(tuple(fitted[:-1].tolist()))
 
 
 def tradeoff(differences: npt.ArrayLike, *, kind: str = "linear", alpha: float) -> FloatArray:
@@ -77,5 +144,4 @@ def smooth(differences: npt.ArrayLike) -> FloatArray:
     outside = np.abs(d) > 1
     if np.any(outside):
         raise ValueError(f"differences must be from -1 to 1 for the smooth trade-off, got {d[outside][0]}")
-    cubic, square, plain = SMOOTH
-    return ((cubic * d + square) * d + plain) * d
+    return SMOOTH(d)

@@ -20,8 +20,7 @@ def rank_biased_overlap(first: Sequence[str], second: Sequence[str], *, phi: flo
     best first; ``phi``, in (0, 1), is the probability of looking one place further down.
     """
     short, long = sorted((first, second), key=len)
-    s, l = len(short), len(long)
-    common = [len({*short[:depth]} & {*long[:depth]}) for depth in range(l + 1)]
+    common = [len({*short[:depth]} & {*long[:depth]}) for depth in range(len(long) + 1)]
     both = common[-1]
 
     def series(start: int, end: int) -> float:
@@ -29,6 +28,7 @@ def rank_biased_overlap(first: Sequence[str], second: Sequence[str], *, phi: flo
 
     scale, rest = (1 - phi) / phi, -math.log1p(-phi)
     lower = scale * (math.fsum((x - both) * phi**d / d for d, x in enumerate(common[1:], 1)) + both * rest)
-    last = l + s - both
-    tail = s * series(s + 1, last) + l * series(l + 1, last) + both * (rest - series(1, last))
-    return lower, phi**s + phi**l - phi**last - scale * tail
+    last = len(short) + len(long) - both
+    tail = math.fsum(len(one) * series(len(one) + 1, last) for one in (short, long))
+    tail += both * (rest - series(1, last))
+    return lower, phi ** len(short) + phi ** len(long) - phi**last - scale * tail

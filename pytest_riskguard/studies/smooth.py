@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.inference import interval
 from pytest_riskguard.reports import Plot, Section, Table, clean
-from pytest_riskguard.risk import SMOOTH, SmoothTradeoff, expected_scores, fitted_tradeoff, linear, trisk
+from pytest_riskguard.risk import SMOOTH, expected_scores, fitted_tradeoff, linear, trisk
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.studies.overlap import rank_biased_overlap
 from pytest_riskguard.studies.pool import Pool, ranked
@@ -26,10 +26,10 @@ PRINTED_ALPHA, STEP = 1.0, 5
 #: What orders the systems.
 ORDERED = ("URisk", "ZRisk", "GeoRisk")
 _NOTES = (
-    "l: a loss counts 1 + alpha times. s: a cubic that is flat for small differences, fitted to five points: alpha, "
-    "the fences of all differences (quartiles, 1.5 quartile ranges further out) and 0. s AIRS: the paper's, for alpha "
-    "1. URisk, TRisk: against the baseline. R: places. Overlap: rank-biased, phi 0.9, lower bound; residual: what "
-    "systems that are not listed could add. High is good; the paper's own figures have the other sign, and its "
+    "l: a loss counts 1 + alpha times. s: a cubic that is flat for small differences, fitted to the ends, to 0 and to "
+    "the fences of all differences (quartiles, and 1.5 times their range further out). s AIRS: the paper's, for "
+    "alpha 1. URisk, TRisk: against the baseline. R: places. Overlap: rank-biased, phi 0.9, lower bound; residual: "
+    "what systems that are not listed could add. High is good; the paper's figures have the other sign, and its "
     "GeoRisk another form, which is an erratum."
 )
 
@@ -52,7 +52,10 @@ def study(pool: Pool) -> Section:
         terms = " ".join(f"{c:+.5f} x^{power}" for c, power in zip(own.coefficients, (3, 2, 1), strict=True))
         answers.append(f"{at}: s(x) = {terms}, from fences at {fences[0]:.5f} and {fences[1]:.5f}")
         if not own.is_increasing:
-            warnings = [*warnings, f"{at}: s(x) falls somewhere, so a larger loss can count for less; do not train on it"]
+            warnings = [
+                *warnings,
+                f"{at}: s(x) falls somewhere, so a larger loss can count for less; do not train on it",
+            ]
         parts += [_table(pool, at, figures), _curves(at, alpha, fences, tradeoffs), _quantiles(pool, at, tradeoffs)]
         parts += [_overlap_table(at, overlaps), _overlap_plot(at, overlaps)]
     baseline = clean(pool.systems[pool.baseline], limit=60)
@@ -137,7 +140,7 @@ def _boxes(pool: Pool) -> Plot:
         "difference",
         rows=names,
         description="A box for each system, from the first quartile to the third, with its mean.",
-        caption="Box: quartiles; line: as far as no difference is beyond a fence; points: the mean, and what is beyond.",
+        caption="Box: quartiles; line: all differences inside the fences; points: the mean, and what is beyond.",
         zero=True,
     )
     for row, values in enumerate([*pool.differences, pool.differences.ravel()]):

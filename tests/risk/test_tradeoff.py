@@ -8,33 +8,76 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.risk import trisk, urisk
-from pytest_riskguard.risk.tradeoff import SMOOTH, linear, smooth, tradeoff
+from pytest_riskguard.risk.tradeoff import SMOOTH, SmoothTradeoff, fitted_tradeoff, linear, smooth, tradeoff
 
-#: R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019, section 4: the ends and the
-#: origin of the linear function at alpha-hat = 2, and the fences of the paper's boxplot.
-FIVE_POINTS = ((-1.0, -2.0), (-0.241, -0.05), (0.0, 0.0), (0.292, 0.05), (1.0, 1.0))
-
-
-def test_the_smooth_coefficients_are_the_cubic_regression_through_the_five_points():
-    d, score = np.array(FIVE_POINTS).T
-    *coefficients, intercept = np.linalg.lstsq(np.vander(d, 4), score, rcond=None)[0]
-    assert tuple(float(round(c, 5)) for c in coefficients) == SMOOTH
-    assert intercept == pytest.approx(0.01725, abs=5e-6)  # what the paper drops, so that 0 stays 0
+#: R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019, section 4.
+PRINTED = (1.38426, -0.51659, 0.11578)
 
 
-def test_the_smooth_function_is_strictly_increasing():
-    # The derivative is a parabola that opens upwards and has no root: the discriminant is below 0.
-    cubic, square, plain = SMOOTH
-    a, b, c = 3 * cubic, 2 * square, plain
-    assert a > 0
-    assert b**2 - 4 * a * c == pytest.approx(-0.856, abs=5e-4)  # the paper prints -0.005
-    assert np.all(np.diff(smooth(np.linspace(-1, 1, 2001))) > 0)
+def test_a_fit_to_the_fences_of_the_paper_has_its_coefficients():
+    fitted = fitted_tradeoff(-0.241, 0.292, alpha=1)
+    assert tuple(round(c, 5) for c in fitted.coefficients) == SMOOTH.coefficients == PRINTED
+
+
+@given(st.floats(-0.9, -0.1), st.floats(0.1, 0.9), st.floats(0, 20))
+def test_a_fit_is_the_least_squares_cubic_through_five_points_less_its_intercept(lower, upper, alpha):
+    d, score = np.array([-1, lower, 0, upper, 1]), [-1 - alpha, -0.05, 0, 0.05, 1]
+    *coefficients, _ = np.linalg.lstsq(np.vander(d, 4), score, rcond=None)[0]
+    assert fitted_tradeoff(lower, upper, alpha=alpha).coefficients == pytest.approx(coefficients, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "alpha", "message"),
+    [
+        (-1, 0.3, 1, "-1 < lower_fence < 0 < upper_fence < 1, got -1 and 0.3"),
+        (0, 0.3, 1, "got 0 and 0.3"),
+        (-0.2, 0.0, 1, "got -0.2 and 0.0"),
+        (-0.2, 1, 1, "got -0.2 and 1"),
+        (math.nan, 0.3, 1, "got nan and 0.3"),
+        (-0.2, 0.3, -1, "alpha must be finite and at least 0, got -1"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(lower, upper, alpha, message):
+    with pytest.raises(ValueError, match=message):
+        fitted_tradeoff(lower, upper, alpha=alpha)
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "is_increasing"),
+    [
+        (PRINTED, True),
+        (fitted_tradeoff(-0.1, 0.1, alpha=2).coefficients, True),
+        (fitted_tradeoff(-0.241, 0.292, alpha=5).coefficients, False),
+        (fitted_tradeoff(-0.6, 0.6, alpha=1).coefficients, False),
+        ((1.0,), True),
+        ((-1.0,), False),
+        ((0.0,), False),
+        ((1.0, 0.0, 0.0), True),  # flat at 0 alone
+        ((0.5, 1.0), True),  # flat at -1 alone
+        ((0.5001, 1.0), False),
+        ((-0.5001, 1.0), False),
+        ((-0.3, 0.0, 1.0), True),  # falls beyond 1
+        # derivative 3 (d - 1/2)^2, and below 0 between the points of any grid
+        ((1.0, -1.5, 0.75), True),
+        ((1.0, -1.5, 0.75 - 1e-12), False),
+        ((0.2, 0.0, -1 / 6, 0.0, 1 / 16 + 1e-6), True),  # derivative (d^2 - 1/4)^2 and more
+        ((0.2, 0.0, -1 / 6, 0.0, 1 / 16 - 1e-6), False),
+        ((math.nan,), False),
+    ],
+)
+def test_a_trade_off_that_falls_anywhere_is_told_from_one_that_does_not(coefficients, is_increasing):
+    assert SmoothTradeoff(coefficients).is_increasing is is_increasing
+
+
+def test_a_trade_off_is_its_polynomial_in_every_shape():
+    d = np.array([[-1.0, 0.5], [0.0, 2.0]])
+    np.testing.assert_allclose(SmoothTradeoff((3.0, 0.0, -1.0, 2.0))(d), 3 * d**4 - d**2 + 2 * d)
+    assert SMOOTH(0.5) == pytest.approx(smooth([0.5])[0])
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=20))
-def test_the_smooth_function_is_the_polynomial_as_printed(d):
-    by_hand = [1.38426 * v**3 - 0.51659 * v**2 + 0.11578 * v for v in d]
-    assert smooth(d) == pytest.approx(by_hand, abs=1e-15)
+def test_the_smooth_function_is_the_polynomial_as_printed_by_horners_scheme(d):
+    assert smooth(d).tolist() == [((1.38426 * v - 0.51659) * v + 0.11578) * v for v in d]
 
 
 @pytest.mark.parametrize("beyond", [math.nextafter(1, 2), math.nextafter(-1, -2), 12.5])
