@@ -2,7 +2,6 @@
 
 from pytest_riskguard.risk import checks
 from pytest_riskguard.risk.georisk import expected_scores, georisk, topic_contributions, zrisk
-from pytest_riskguard.risk.pools import principal_components
 from pytest_riskguard.risk.tradeoff import SMOOTH, SmoothTradeoff, fitted_tradeoff, linear
 from pytest_riskguard.risk.urisk import counts, standardised, trisk, urisk
 
@@ -15,7 +14,6 @@ __all__ = [
     "fitted_tradeoff",
     "georisk",
     "linear",
-    "principal_components",
     "standardised",
     "topic_contributions",
     "trisk",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -16,7 +16,7 @@ import click
 from pytest_riskguard.cli import Outputs, output_options, system_options
 from pytest_riskguard.data import read_scores
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.reports import Plot, Section, Table, counted, document, listed
+from pytest_riskguard.reports import Plot, Section, Table, counted, document
 
 if TYPE_CHECKING:
     from pytest_riskguard.cli import Inputs
@@ -44,7 +44,7 @@ SCHEMA = "riskguard-study/1"
 #: Larger tables are left out of a terminal.
 MAX_COLUMNS, MAX_ROWS = 14, 60
 #: What a line of CSV holds.
-VALUES = ("measure", "part", "row", "column", "value", "low", "high")
+VALUES = ("part", "row", "column", "value", "low", "high")
 
 
 @click.command()
@@ -78,95 +78,79 @@ def study(inputs: Inputs, name: str, table: Path | None, form: str | None) -> in
         shown = Table("", dict.fromkeys(("study", "question", "paper"), "text"), rows)
         click.echo("\n".join(shown.lines(80, indent=0)))
         return 0
-    systems, pools = _pools(inputs, STUDIES[name], table)
-    sections = [import_module(f"pytest_riskguard.studies.{name}").study(pool) for pool in pools]
-    values = [(pool.measure, *value) for pool, part in zip(pools, sections, strict=True) for value in _values(part)]
-    title = f"riskguard study {name}"
-    report = Section(title, parts=sections)
-    if len(sections) == 1:
-        report = replace(sections[0], title=f"{title}: {sections[0].title}")
-    if form == "html":
-        click.echo(report.to_page())
-    elif form == "csv":
-        written = io.StringIO()
-        csv.writer(written, lineterminator="\n").writerows([VALUES, *values])
-        click.echo(written.getvalue(), nl=False)
-    elif form == "json":
-        content = {
-            "study": name,
-            "systems": {system.name: system.digest for system in systems},
-            "qrels": next((system.qrels_digest for system in systems if system.qrels_digest), None),
-            "answers": [line for part in sections for line in part.text],
-            "values": [dict(zip(VALUES, value, strict=True)) for value in values],
-        }
-        click.echo(document(SCHEMA, content), nl=False)
-    else:
-        Outputs().finish(_small(report), "")
+    systems, pool = _pool(inputs, STUDIES[name], table)
+    found: Section = import_module(f"pytest_riskguard.studies.{name}").study(pool)
+    report = replace(found, title=f"riskguard study {name}: {found.title}")
+    values = [*_values(found)]
+    match form:
+        case "html":
+            click.echo(report.to_page())
+        case "csv":
+            csv.writer(sys.stdout, lineterminator="\n").writerows([VALUES, *values])
+        case "json":
+            content = {
+                "study": name,
+                "measure": pool.measure,
+                "systems": {system.name: system.digest for system in systems},
+                "qrels": next((system.qrels_digest for system in systems if system.qrels_digest), None),
+                "answers": report.text,
+                "values": [dict(zip(VALUES, value, strict=True)) for value in values],
+            }
+            click.echo(document(SCHEMA, content), nl=False)
+        case _:
+            parts = [part for part in report.parts if isinstance(part, Table) and _fits(part)]
+            more = counted(len(report.parts) - len(parts), "chart or larger table", "charts or larger tables")
+            notes = [*report.notes, f"--html has {more} more, --csv all figures."]
+            Outputs().finish(replace(report, parts=parts, notes=notes), "")
     return 0
 
 
-def _pools(inputs: Inputs, study: Study, table: Path | None) -> tuple[list[TopicScores], list[Pool]]:
-    """The systems, and for each measure their pool."""
+def _pool(inputs: Inputs, study: Study, table: Path | None) -> tuple[Sequence[TopicScores], Pool]:
+    """The systems, and the pool that they are."""
     from pytest_riskguard.studies.pool import Pool
 
-    named = (*inputs.named_baselines, *inputs.runs)
-    baselines = len(inputs.named_baselines) or study.has_baseline
-    make = partial(Pool.of, alphas=inputs.alphas or study.alphas)
+    baselines, runs = ([one.text for one in named] for named in (inputs.named_baselines, inputs.runs))
+    systems: Sequence[TopicScores]
     if table is not None:
-        columns = {str(column.measure): column for column in read_scores(table)}
-        names = [one.text for one in named]
-        names += [] if inputs.runs else [*columns]
-        for name in names:
-            if name not in columns:
-                raise UsageError(f"{table}: expected a column {name!r:.60}, found {listed(tuple(columns), most=5)}")
-        systems = [replace(columns[name], name=name, measure=None) for name in dict.fromkeys(names)]
-        measure = (inputs.collection.measures or ("scores",))[0]
-        return systems, [make(systems, [()] * len(systems), baselines=names[:baselines], measure=measure)]
-    if not named:
+        measure = (*inputs.collection.measures, "scores")[0]
+        runs = runs or [str(column.measure) for column in read_scores(table)]
+        columns = read_scores(table, [*dict.fromkeys([*baselines, *runs])])
+        systems = [replace(column, name=str(column.measure)) for column in columns]
+    elif not runs:
         raise UsageError("expected systems: runs, stored baselines, or a table of scores with --scores TABLE")
-    pools, systems = [], list[TopicScores]()
-    for measure in inputs.measures():
+    else:
+        measure, *others = inputs.measures()
+        if others:
+            raise UsageError(f"a study is of one measure: name it with --measure; found {measure}, {others[0]}")
         every = [*dict.fromkeys([*inputs.baselines, *inputs.systems])]
-        found, missing = inputs.together(every, measure, **inputs.options)
-        systems = [*found]
-        named_first = [system.name for system in systems[:baselines]]
-        pools.append(make(systems, missing, baselines=named_first, measure=measure))
-    return systems, pools
+        systems = inputs.together(every, measure, **inputs.options)[0]
+    first = [system.name for system in systems[: len(baselines) or study.has_baseline]]
+    return systems, Pool(measure, systems, baselines=first, alphas=inputs.alphas or study.alphas)
 
 
 def _values(section: Section) -> Iterator[tuple[object, ...]]:
     """Every figure of a section: its part, row and column, and the value, or the ends of an interval."""
     for part in section.parts:
-        match part:
-            case Section():
-                yield from _values(part)
-            case Table():
-                for row in part.rows:
-                    for column, cell in zip([*part.columns][1:], row[1:], strict=True):
-                        value, ends = (None, cell) if isinstance(cell, tuple) else (cell, (None, None))
-                        yield part.title, row[0], column, value, *ends
-            case Plot():
-                for point in part.marks:
-                    yield part.title, point.text, point.x, point.y, point.low, point.high
-                for line in part.lines:
-                    for x, y in line.points:
-                        yield part.title, line.text or line.means, x, y, None, None
+        if isinstance(part, Table):
+            for row in part.rows:
+                for column, cell in zip([*part.columns][1:], row[1:], strict=True):
+                    yield (
+                        part.title,
+                        row[0],
+                        column,
+                        *((None, *cell) if isinstance(cell, tuple) else (cell, None, None)),
+                    )
+        elif isinstance(part, Plot):
+            for point in part.marks:
+                yield part.title, point.text, point.x, point.y, point.low, point.high
+            for line in part.lines:
+                for x, y in line.points:
+                    yield part.title, line.text or line.means, x, y, None, None
 
 
-def _small(section: Section) -> Section:
-    """The section without tables that are too large for a terminal."""
-    parts = list[Section | Table]()
-    left = 0
-    for part in section.parts:
-        if isinstance(part, Section):
-            parts.append(_small(part))
-        elif isinstance(part, Table) and len(part.columns) <= MAX_COLUMNS and len(part.rows) <= MAX_ROWS:
-            parts.append(part)
-        else:
-            left += 1
-    what = counted(left, "chart or larger table", "charts or larger tables")
-    rest = [f"--html has {what} more, --csv all figures."] if left else []
-    return replace(section, parts=parts, notes=[*section.notes, *rest])
+def _fits(table: Table) -> bool:
+    """Whether a terminal has room for it."""
+    return len(table.columns) <= MAX_COLUMNS and len(table.rows) <= MAX_ROWS
 
 
 @click.command()

@@ -24,15 +24,16 @@ def study(pool: Pool) -> Section:
         raise UsageError("ZRisk and GeoRisk need scores of at least 0")
     z = topic_contributions(pool.scores, alpha=0)
     by_system = np.sum(z**2, axis=1)
-    n, topics = pool.scores.shape
-    answers = [
-        f"G² is {by_system.sum():.2f} with {(n - 1) * (topics - 1)} degrees of freedom: 0 if all systems had the "
-        "same profile over topics. Scores are not counts, so there is no p-value"
-    ]
+    answers = []
     for alpha in pool.alphas:
         best = np.argsort(-georisk(pool.scores, alpha=alpha), kind="stable")[:3]
         named = listed(tuple(pool.systems[one] for one in best), most=3)
         answers.append(f"alpha {alpha:g}: GeoRisk is highest for {named}")
+    freedom = (len(pool.systems) - 1) * (len(pool.topics) - 1)
+    answers.append(
+        f"G² is {by_system.sum():.2f} with {freedom} degrees of freedom: 0 if all systems had the same profile over "
+        "topics; scores are not counts, so there is no p-value"
+    )
     notes = (
         "R: places, 1 is the best. URisk and TRisk: against the baseline. T*: TRisk against the mean score of the "
         "pool on each topic. ZRisk: how well a system keeps to the shape of the pool's scores. GeoRisk: the "
@@ -54,7 +55,7 @@ def _measures(pool: Pool, alpha: float, by_system: FloatArray) -> Table:
     """Table 6: the measures at one alpha."""
     tests = {"T*": pool.scores - pool.scores.mean(axis=0)}
     if pool.baselines:
-        tests["TRisk"] = pool.scores - pool.scores[pool.baseline]
+        tests["TRisk"] = pool.scores - pool.scores[pool.baselines[0]]
     found = {
         name: np.array([trisk(row, alpha=alpha).statistic for row in rows], dtype=np.float64)
         for name, rows in tests.items()
@@ -62,7 +63,7 @@ def _measures(pool: Pool, alpha: float, by_system: FloatArray) -> Table:
     figures = {"mean": ("R.4f", pool.means)}
     if pool.baselines:
         urisks = np.array([trisk(row, alpha=alpha).estimate for row in tests["TRisk"]])
-        urisks[pool.baseline] = np.nan  # a baseline has no risk against itself
+        urisks[pool.baselines[0]] = np.nan  # a baseline has no risk against itself
         figures |= {"URisk": ("R+.3f", urisks), "TRisk": ("R+.3f", found["TRisk"])}
     return ranked(
         f"All measures, alpha {alpha:g}",
@@ -83,12 +84,11 @@ def _curves(pool: Pool) -> Plot:
         "GeoRisk over alpha",
         "alpha (doing worse than expected counts 1 + alpha times)",
         "GeoRisk",
-        description="GeoRisk falls as alpha grows; where lines cross, the order depends on alpha.",
         caption="A line that falls steeply is that of a system with a profile of its own.",
     )
     values = np.column_stack([georisk(pool.scores, alpha=float(alpha)) for alpha in CURVE])
     for place, (name, row) in enumerate(zip(pool.systems, values, strict=True)):
-        plot.curve(name, zip(CURVE.tolist(), row.tolist(), strict=True), series=place)
+        plot.curve(name, CURVE, row, series=place)
     return plot
 
 
@@ -97,22 +97,22 @@ def _profiles(pool: Pool) -> Plot:
     plot = Plot(
         "Profiles over topics",
         "topic, the hardest for the pool first",
-        f"{clean(pool.measure)}",
-        description="Scores of the best systems by mean on each topic, and the mean of the whole pool.",
+        clean(pool.measure),
         caption=f"The {min(FEW, len(pool.systems))} systems with the best means; dashed: the mean of the whole pool.",
     )
     order = np.argsort(pool.scores.mean(axis=0), kind="stable")
     for place, (name, row) in enumerate(zip(pool.systems[:FEW], pool.scores, strict=False)):
-        plot.curve(name, enumerate(row[order].tolist(), 1), series=place)
+        plot.curve(name, range(1, order.size + 1), row[order], series=place)
     plot.line(enumerate(pool.scores.mean(axis=0)[order].tolist(), 1), means="mean", colour="ink", dashed=True)
     return plot
 
 
 def _alone(pool: Pool) -> Table:
     """Table 4: each system in a pool of two, with the baseline, at alpha 0."""
-    own, names, rows = pool.systems[pool.baseline], list[str](), list[FloatArray]()
+    own, names, rows = pool.baselines[0], list[str](), list[FloatArray]()
     for place in pool.candidates:
-        pair = topic_contributions(pool.scores[[place, pool.baseline]], alpha=0)
-        names += [f"{pool.systems[place]} against {own}", f"{own} against {pool.systems[place]}"]
-        rows += [*np.column_stack([pair.sum(axis=1), pair])]
+        pair = [place, own]
+        z = topic_contributions(pool.scores[pair], alpha=0)
+        names += [f"{pool.systems[one]} against {pool.systems[other]}" for one, other in (pair, pair[::-1])]
+        rows += [*np.column_stack([z.sum(axis=1), z])]
     return matrix("z with one baseline", names, ["ZRisk", *pool.topics], "+.4f", np.array(rows))

@@ -6,14 +6,15 @@ the question (RQ2) what more topics change. Here low is risky; the paper's URisk
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference import interval
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.inference import Interval, interval
 from pytest_riskguard.reports import Plot, Section, Table, clean, counted, listed
 from pytest_riskguard.risk import linear
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
@@ -24,7 +25,7 @@ LEVELS = (0.95, 0.999)
 VERDICTS = ("risky", "better", "neither")
 #: The share of systems that Figures 2 to 4 are about: the best by mean score.
 KEPT = 0.75
-#: One topic in so many is a sample of fewer topics, if that leaves at least so many.
+#: Every so many topics are a sample of fewer, if it has at least so many.
 FIFTH, MIN_TOPICS = 5, 25
 #: A system that changed fewer topics than this has no interval worth its name, and is left out.
 MIN_CHANGED = 10
@@ -40,236 +41,178 @@ _NOTES = (
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Intervals of all systems on some topics, at one alpha: ``limits`` by level and method, (n_systems, 2)."""
+    """The systems on some topics: trade-off scores, (n_systems, n_topics), and limits, (n_systems, 2)."""
 
-    alpha: float
-    topics: int
     names: tuple[str, ...]
     x: FloatArray
     limits: dict[tuple[float, str], FloatArray]
 
     @property
-    def title(self) -> str:
-        """Which topics, at which alpha."""
-        return f"{counted(self.topics, 'topic')}, alpha {self.alpha:g}"
+    def topics(self) -> str:
+        """How many topics."""
+        return counted(self.x.shape[1], "topic")
 
     def verdicts(self, level: float, method: str) -> list[str]:
         """What the intervals say of each system."""
-        lower, upper = self.limits[level, method].T
-        return [VERDICTS[place] for place in np.where(upper < 0, 0, np.where(lower > 0, 1, 2))]
+        return [
+            "risky" if upper < 0 else "better" if lower > 0 else "neither"
+            for lower, upper in self.limits[level, method]
+        ]
 
-    @property
-    def kept(self) -> int:
-        """How many of the best systems figures are about."""
-        return max(round(KEPT * len(self.names)), 1)
-
-    def medians(self, level: float, method: str) -> FloatArray:
-        """Median limits of the systems that are kept, each with McGill's interval: shape (2, 3)."""
-        limits = self.limits[level, method][: self.kept]
+    def medians(self, level: float, method: str) -> list[list[float]]:
+        """Median limits of the systems that are kept, each between the ends of McGill's interval."""
+        limits = self.limits[level, method][: max(round(KEPT * len(self.names)), 1)]
         first, middle, third = np.quantile(limits, [0.25, 0.5, 0.75], axis=0)
-        half = 1.57 * (third - first) / np.sqrt(self.kept)
-        return np.column_stack([middle - half, middle, middle + half])
+        half = 1.57 * (third - first) / np.sqrt(len(limits))
+        ends: list[list[float]] = np.column_stack([middle - half, middle, middle + half]).tolist()
+        return ends
 
-    def apart(self, level: float) -> FloatArray:
-        """How far Student-t and BCa are apart, in standard errors: shape (n_systems,)."""
-        errors = self.x.std(axis=1, ddof=1) / np.sqrt(self.topics)
-        gaps: FloatArray = np.abs(self.limits[level, "student_t"] - self.limits[level, "bca"]).mean(axis=1) / errors
-        return gaps
-
-    def normality(self) -> FloatArray:
-        """Shapiro-Wilk's W of each system's trade-off scores, and of its bootstrap means: shape (n_systems, 2)."""
-        from scipy.stats import shapiro  # takes 0.8 s to import
-
-        found = [(shapiro(x).statistic, shapiro(quantiles_of_mean(x, 100)).statistic) for x in self.x]
-        return np.array(found).reshape(-1, 2)
+    def apart(self, level: float) -> float:
+        """How far Student-t and BCa are apart, in standard errors: the median over systems."""
+        gaps = np.abs(self.limits[level, "student_t"] - self.limits[level, "bca"]).mean(axis=1)
+        return float(np.median(gaps / _errors(self.x)))
 
 
 def study(pool: Pool) -> Section:
     """Figures and tables of the paper; with 125 topics or more for a fifth of them as well."""
-    every = {alpha: sample(pool, slice(None), alpha) for alpha in pool.alphas}
-    fifths = dict[float, list[Sample]]()
-    if len(pool.topics) >= FIFTH * MIN_TOPICS:
-        fifths = {alpha: [sample(pool, slice(k, None, FIFTH), alpha) for k in range(FIFTH)] for alpha in every}
+    fifths = range(FIFTH if len(pool.topics) >= FIFTH * MIN_TOPICS else 0)
+    samples = {
+        alpha: [sample(pool, alpha, slice(k, None, FIFTH)) for k in fifths] + [sample(pool, alpha, slice(None))]
+        for alpha in pool.alphas
+    }
     parts, answers = list[Table | Plot | Section](_example(pool)), list[str]()
-    for alpha, whole in every.items():
-        samples = [*fifths.get(alpha, [])[:1], whole]
-        for level in LEVELS:
-            answers.append(_answer(whole, level))
-            parts += [_verdicts(whole, level), _disagreements(whole, level), _limits(samples, level)]
-    parts += [_normality(every, fifths), *_more_topics(every, fifths)]
-    baseline = clean(pool.systems[pool.baseline], limit=60)
-    return Section(f"{pool.title}, against {baseline}", answers, parts, pool.warnings, [_NOTES])
+    for (alpha, found), level in product(samples.items(), LEVELS):
+        whole, at = found[-1], f"alpha {alpha:g}, level {100 * level:g}%"
+        said = zip(*(whole.verdicts(level, method) for method in METHODS), strict=True)
+        apart = tuple(name for name, verdicts in zip(whole.names, said, strict=True) if len({*verdicts}) > 1)
+        which = f": {listed(apart, most=3)}" if apart else ""
+        answers.append(f"{at}: methods disagree on {len(apart)} of {counted(len(whole.names), 'system')}{which}")
+        parts += [_verdicts(whole, level, at), _limits([*found[:1], *found[1:][-1:]], level, at)]
+    return Section(pool.title, answers, [*parts, *_more_topics(samples)], pool.warnings, [_NOTES])
 
 
-def sample(pool: Pool, which: slice, alpha: float) -> Sample:
+def sample(pool: Pool, alpha: float, which: slice) -> Sample:
     """Every interval of each system that changed enough of these topics."""
-    differences = pool.differences[:, which]
-    enough = np.count_nonzero(np.abs(differences) > ROUNDING_ERROR, axis=1) >= MIN_CHANGED
-    names = tuple(pool.systems[place] for place, is_kept in zip(pool.candidates, enough, strict=True) if is_kept)
-    x = np.array([linear(row, alpha=alpha) for row in differences[enough]]).reshape(len(names), -1)
-    drawn = studentized(x)
-    limits = dict[tuple[float, str], FloatArray]()
+    rows = {
+        name: linear(row[which], alpha=alpha)
+        for name, row in zip(pool.names, pool.differences, strict=True)
+        if np.count_nonzero(np.abs(row[which]) > ROUNDING_ERROR) >= MIN_CHANGED
+    }
+    if not rows:
+        raise UsageError(f"no system changed {MIN_CHANGED} topics or more, which an interval needs")
+    x = np.array([*rows.values()])
+    limits = studentized(x)
     for level, method in product(LEVELS, METHODS):
-        found = [interval(row, method=method, level=level) for row in x if method != "studentized"]
-        ends = np.array([(one.lower, one.upper) for one in found]).reshape(-1, 2)
-        limits[level, method] = drawn[level] if method == "studentized" else ends
-    return Sample(alpha, differences.shape[1], names, x, limits)
+        if method != "studentized":
+            found = [interval(row, method=method, level=level) for row in x]
+            limits[level, method] = np.array([(one.lower, one.upper) for one in found])
+    return Sample(tuple(rows), x, limits)
 
 
-def studentized(x: FloatArray) -> dict[float, FloatArray]:
-    """Limits of the bootstrap-t interval (Eq. 4) of each row of x, (n_systems, 2) for each level.
+def _errors(x: FloatArray) -> FloatArray:
+    errors: FloatArray = x.std(axis=1, ddof=1) / np.sqrt(x.shape[1])
+    return errors
+
+
+def studentized(x: FloatArray) -> dict[tuple[float, str], FloatArray]:
+    """Limits of the bootstrap-t interval (Eq. 4) of each row of x.
 
     Drawn, as in the paper, from the same resamples for all systems: hundreds of exact ones would take minutes.
     """
     systems, n = x.shape
-    centred = x - x.mean(axis=1, keepdims=True)
+    centred, means = x - x.mean(axis=1, keepdims=True), x.mean(axis=1)
     statistics, stream = np.empty((systems, DRAWS)), np.random.default_rng(SEED)
     for start in range(0, DRAWS, PART):
-        rows = stream.integers(0, n, (PART, n)) + n * np.arange(PART)[:, None]
-        counts = np.bincount(rows.ravel(), minlength=PART * n).reshape(PART, n) / n
-        means = centred @ counts.T
-        variances = np.maximum(centred**2 @ counts.T - means**2, 0) / (n - 1)
+        drawn = stream.integers(0, n, (PART, n)) + n * np.arange(PART)[:, None]
+        shares = np.bincount(drawn.ravel(), minlength=PART * n).reshape(PART, n).T / n
+        moved = centred @ shares
         with np.errstate(divide="ignore", invalid="ignore"):  # resamples that do not vary
-            statistics[:, start : start + PART] = np.nan_to_num(means / np.sqrt(variances))
-    errors = x.std(axis=1, ddof=1) / np.sqrt(n)
-    found = {}
+            found = moved / np.sqrt((centred**2 @ shares - moved**2) / (n - 1))
+        statistics[:, start : start + PART] = np.nan_to_num(found)
+    limits = {}
     for level in LEVELS:
-        low, high = np.quantile(statistics, [(1 - level) / 2, (1 + level) / 2], axis=1)
-        found[level] = np.column_stack([x.mean(axis=1) - high * errors, x.mean(axis=1) - low * errors])
-    return found
+        low, high = np.quantile(statistics, [(1 - level) / 2, (1 + level) / 2], axis=1) * _errors(x)
+        limits[level, "studentized"] = np.column_stack([means - high, means - low])
+    return limits
 
 
-def quantiles_of_mean(x: FloatArray, count: int) -> FloatArray:
-    """So many evenly spaced quantiles, an even number, of the bootstrap law of a mean."""
-    p = (np.arange(count // 2) + 0.5) / count
-    ends = [interval(x, method="percentile", level=float(1 - 2 * one)) for one in p]
-    return np.array([end.lower for end in ends] + [end.upper for end in ends[::-1]])
+def quantiles_of_mean(x: FloatArray, z: FloatArray) -> FloatArray:
+    """Quantiles of the bootstrap law of a mean, at normal quantiles that mirror one another around 0."""
+    above = z[z.size // 2 :]
+    ends = [interval(x, method="percentile", level=level) for level in (2 * ndtr(above) - 1).tolist()]
+    return np.array([end.lower for end in ends[::-1]] + [end.upper for end in ends])
 
 
-def _at(one: Sample, level: float) -> str:
-    return f"{one.title}, level {100 * level:g}%"
-
-
-def _answer(whole: Sample, level: float) -> str:
-    """How often the methods disagree."""
-    said = zip(*(whole.verdicts(level, method) for method in METHODS), strict=True)
-    apart = tuple(name for name, verdicts in zip(whole.names, said, strict=True) if len({*verdicts}) > 1)
-    which = f": {listed(apart, most=3)}" if apart else ""
-    return f"{_at(whole, level)}: methods disagree on {len(apart)} of {counted(len(whole.names), 'system')}{which}"
-
-
-def _verdicts(whole: Sample, level: float) -> Table:
+def _verdicts(whole: Sample, level: float, at: str) -> Table:
     rows = []
     for method in METHODS:
-        said = whole.verdicts(level, method)
-        lower, upper = whole.medians(level, method)[:, 1].tolist()
-        width = float(np.median(np.diff(whole.limits[level, method])))
-        rows.append((method, *map(said.count, VERDICTS), width, (lower, upper)))
+        said, limits = whole.verdicts(level, method), whole.limits[level, method]
+        medians = tuple(middle for _, middle, _ in whole.medians(level, method))
+        rows.append((method, *map(said.count, VERDICTS), float(np.median(np.diff(limits))), medians))
     columns = {"method": "text", **dict.fromkeys(VERDICTS, "d"), "median width": ".4f", "median limits": "+.4f"}
-    return Table(f"Verdicts, {_at(whole, level)}", columns, rows)
+    return Table(f"Verdicts, {at}", columns, rows)
 
 
-def _disagreements(whole: Sample, level: float) -> Table:
-    """What the methods say, and of which systems."""
-    sayings = dict[str, list[str]]()
-    for name, *verdicts in zip(whole.names, *(whole.verdicts(level, method) for method in METHODS), strict=True):
-        by_verdict = {said: [m for m, one in zip(METHODS, verdicts, strict=True) if one == said] for said in verdicts}
-        saying = "; ".join(f"{', '.join(methods)}: {said}" for said, methods in by_verdict.items())
-        sayings.setdefault(saying if len(by_verdict) > 1 else f"all: {verdicts[0]}", []).append(name)
-    rows = [
-        (saying, len(names), "" if saying.startswith("all:") else ", ".join(sorted(names, key=str.lower)))
-        for saying, names in sorted(sayings.items(), key=lambda item: -len(item[1]))
-    ]
-    columns = {"what the methods say": "text", "systems": "d", "which": "text"}
-    return Table(f"Agreement, {_at(whole, level)}", columns, rows)
-
-
-def _limits(samples: Sequence[Sample], level: float) -> Plot:
+def _limits(samples: Sequence[Sample], level: float, at: str) -> Plot:
     """Figures 2 and 4: median limits of the best systems."""
-    rows = [(one, method) for method in METHODS for one in samples]
-    whole = samples[-1]
+    rows = [(f"{method}, {one.x.shape[1]}", one.medians(level, method)) for method in METHODS for one in samples]
     plot = Plot(
-        f"Median limits, alpha {whole.alpha:g}, level {100 * level:g}%",
+        f"Median limits, {at}",
         "URisk",
-        rows=[f"{method}, {one.topics} topics" for one, method in rows],
-        description="A bar for each method, from the median lower limit to the median upper one.",
-        caption="Thin at both ends: McGill's 95% interval of the median.",
+        rows=[name for name, _ in rows],
+        caption="Each method, on so many topics. Wide: from the median lower limit to the upper. Thin, at its ends: "
+        "McGill's intervals of the medians.",
         zero=True,
     )
-    for row, (one, method) in enumerate(rows):
-        medians = one.medians(level, method)
-        text, series = f"{method}, {one.topics} topics", int(one is whole)
-        plot.span(row, *medians[:, 1].tolist(), f"{text}: median limits", width=9, series=series)
-        for (low, _, high), end in zip(medians.tolist(), ("lower", "upper"), strict=True):
-            plot.span(row, low, high, f"{text}: McGill's interval of the {end} limit", width=2, series=series + 1)
+    for place, (name, ends) in enumerate(rows):
+        series = place % len(samples)
+        plot.span(place, ends[0][1], ends[1][1], name, width=9, series=series)
+        for end, (low, _, high) in zip(("lower", "upper"), ends, strict=True):
+            plot.span(place, low, high, f"{name}, {end} limit", series=series + 1)
     return plot
 
 
-def _normality(every: Mapping[float, Sample], fifths: Mapping[float, Sequence[Sample]]) -> Table:
-    """Figure 3."""
-    rows = []
-    for alpha, whole in every.items():
-        for one in (*fifths.get(alpha, [])[:1], whole):
-            scores, means = one.normality().T
-            rows.append((one.title, float(np.median(scores)), float(scores.min()), float(np.median(means))))
-    columns = {"topics": "text", "W of scores": ".3f", "smallest": ".3f", "W of bootstrap means": ".5f"}
-    return Table("Shapiro-Wilk's W, medians over systems", columns, rows)
+def _more_topics(samples: dict[float, list[Sample]]) -> Iterator[Table]:
+    """Figure 3, and RQ2: how far from normal, and how far apart, on a fifth of the topics and on all."""
+    from scipy.stats import shapiro  # takes 0.8 s to import
 
-
-def _more_topics(every: Mapping[float, Sample], fifths: Mapping[float, Sequence[Sample]]) -> Iterator[Table]:
-    """RQ2: how far Student-t and BCa are apart on a fifth of the topics, and on all."""
-    if not fifths:
-        return
-    rows = []
-    for alpha, level in product(every, LEVELS):
-        apart = [float(np.median(one.apart(level))) for one in fifths[alpha] if one.names]
-        whole = float(np.median(every[alpha].apart(level)))
-        rows.append((f"alpha {alpha:g}, level {100 * level:g}%", apart[0], float(np.median(apart)), whole))
-    one, all_topics = fifths[alpha][0].topics, every[alpha].topics
-    columns = {
-        "": "text",
-        f"{one} topics": ".2f",
-        "median of five such samples": ".2f",
-        f"{all_topics} topics": ".2f",
-    }
-    yield Table("Student-t and BCa apart, in standard errors", columns, rows)
+    z = ndtri((np.arange(100) + 0.5) / 100)
+    normality, apart = list[tuple[object, ...]](), list[tuple[object, ...]]()
+    for alpha, found in samples.items():
+        for one in [*found[:1], *found[1:][-1:]]:
+            w = [[shapiro(values).statistic for values in (x, quantiles_of_mean(x, z))] for x in one.x]
+            of_scores, of_means = np.median(w, axis=0).tolist()
+            normality.append((f"alpha {alpha:g}, {one.topics}", of_scores, of_means))
+        for level in LEVELS if found[1:] else ():
+            *fifths, whole = (one.apart(level) for one in found)
+            apart.append((f"alpha {alpha:g}, level {100 * level:g}%", fifths[0], float(np.median(fifths)), whole))
+    columns = {"": "text", "trade-off scores": ".3f", "bootstrap means": ".5f"}
+    yield Table("Shapiro-Wilk's W, medians over systems", columns, normality)
+    if apart:
+        names = (found[0].topics, f"median of {FIFTH} such samples", found[-1].topics)
+        yield Table("Student-t and BCa apart", {"": "text", **dict.fromkeys(names, ".2f")}, apart)
 
 
 def _example(pool: Pool) -> Iterator[Plot]:
-    """Figure 1: the bootstrap law of URisk of the best system, and its intervals."""
-    name, row = pool.systems[pool.candidates[0]], pool.differences[0]
-    density = Plot(
-        f"Bootstrap law of URisk: {clean(name, limit=60)}",
+    """Figure 1: the bootstrap law of URisk of the best system, and its intervals below."""
+    plot = Plot(
+        f"Bootstrap law of URisk: {clean(pool.names[0], limit=60)}",
         "URisk",
         "density",
-        description="The law moves to the left and grows wider, and less symmetric, as losses count more.",
-        caption="The exact law of the mean of as many topics, drawn with replacement.",
-    )
-    z = np.linspace(-3, 3, 60)
-    rows = [f"alpha {alpha:g}, {method}" for alpha in pool.alphas for method in METHODS if method != "studentized"]
-    ends = Plot(
-        f"Its {100 * LEVELS[0]:g}% intervals",
-        "URisk",
-        rows=rows,
-        description="An interval for each method and alpha.",
-        caption="Methods disagree more as losses count more.",
+        caption=f"Bars: {100 * LEVELS[0]:g}% intervals, which disagree more as losses count more.",
         zero=True,
     )
-    place = 0
+    z, curves, spans = np.linspace(-3, 3, 60), list[FloatArray](), list[tuple[str, int, Interval]]()
     for series, alpha in enumerate(pool.alphas):
-        x = linear(row, alpha=alpha)
-        levels = [float(2 * ndtr(abs(one)) - 1) for one in z]
-        limits = [interval(x, method="percentile", level=level) for level in levels]
-        points = np.array([one.lower if at < 0 else one.upper for at, one in zip(z, limits, strict=True)])
-        keep = np.flatnonzero(np.diff(points) > ROUNDING_ERROR)
-        heights = np.diff(ndtr(z))[keep] / np.diff(points)[keep]
-        middles = (points[keep] + points[keep + 1]) / 2
-        curve = [(float(at), float(height)) for at, height in zip(middles, heights, strict=True)]
-        density.curve(f"alpha {alpha:g}", curve, series=series)
+        x = linear(pool.differences[0], alpha=alpha)
+        points = quantiles_of_mean(x, z)
+        moves = np.diff(points) > ROUNDING_ERROR
+        heights = np.diff(ndtr(z))[moves] / np.diff(points)[moves]
+        plot.curve(f"alpha {alpha:g}", ((points[1:] + points[:-1]) / 2)[moves], heights, series=series)
+        curves.append(heights)
         for method in METHODS:
-            if method != "studentized":
-                found = interval(x, method=method, level=LEVELS[0])
-                ends.span(place, found.lower, found.upper, rows[place], width=5, series=series)
-                place += 1
-    yield density
-    yield ends
+            spans.append((f"alpha {alpha:g}, {method}", series, interval(x, method=method, level=LEVELS[0])))
+    step = max(heights.max(initial=0) for heights in curves) / 20
+    for place, (text, series, found) in enumerate(spans, 1):
+        plot.span(-step * place, found.lower, found.upper, text, width=3, series=series)
+    yield plot

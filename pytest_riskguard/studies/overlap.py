@@ -6,13 +6,15 @@ W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 #: The persistence that papers use: the top ten have 86 % of the weight.
 PHI = 0.9
 
 
-def rank_biased_overlap(first: Sequence[str], second: Sequence[str], *, phi: float = PHI) -> tuple[float, float]:
+def rank_biased_overlap(
+    first: Sequence[Hashable], second: Sequence[Hashable], *, phi: float = PHI
+) -> tuple[float, float]:
     """Rank-biased overlap of two rankings, from 0 to 1: its lower bound (Eq. 11), and the residual (Eq. 30).
 
     The rankings may be cut at different depths and need not rank the same. The bound is the overlap if what comes

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
 from pytest_riskguard.inference import critical_value
-from pytest_riskguard.reports import Plot, Section, Table, clean, counted, listed
+from pytest_riskguard.reports import Plot, Section, Table, clean, listed
 from pytest_riskguard.risk import linear, standardised, trisk
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.studies.pool import FEW, Pool, ranked
@@ -27,38 +26,32 @@ MAX_ALPHAS = 4
 
 def study(pool: Pool) -> Section:
     """URisk, its errors and TRisk of every system against the baseline, and the topics that stand out."""
-    baseline = clean(pool.systems[pool.baseline], limit=60)
-    names = [pool.systems[place] for place in pool.candidates]
     limit = critical_value(len(pool.topics), level=LEVEL)
-    tables = [of(pool, names, alpha) for alpha in pool.alphas for of in (_risks, partial(_topics, limit=limit))]
     notes = (
         "URisk: mean difference, losses times 1 + alpha. SE: its standard error; SE_J: by the jackknife, the same "
         f"for a mean. TRisk: URisk / SE, significant beyond {limit:.2f} (level {LEVEL:.0%}). TR_i: a topic's "
         "trade-off score in standard deviations. TJ_i: the same less the mean: how much the topic moves URisk, with "
         "the sign and the scale of the paper's Figure 2; those of its Eq. 23 are errata."
     )
-    return Section(
-        f"{pool.title}, against {baseline}",
-        [*_answers(pool, names, limit)],
-        [*tables[::2], _curves(pool, names, limit), *tables[1::2], *_bars(pool, names, limit)],
-        pool.warnings,
-        [notes],
-    )
+    parts: list[Table | Plot | Section] = [
+        *(_risks(pool, alpha) for alpha in pool.alphas),
+        _curves(pool, limit),
+        *(_topics(pool, alpha, limit) for alpha in pool.alphas),
+        *_bars(pool, limit),
+    ]
+    return Section(pool.title, [*_answers(pool, limit)], parts, pool.warnings, [notes])
 
 
-def _answers(pool: Pool, names: list[str], limit: float) -> Iterator[str]:
+def _answers(pool: Pool, limit: float) -> Iterator[str]:
     for alpha in pool.alphas:
         statistics = [trisk(row, alpha=alpha).statistic or 0.0 for row in pool.differences]
-        risky = tuple(name for name, value in zip(names, statistics, strict=True) if value < -limit)
+        risky = tuple(name for name, value in zip(pool.names, statistics, strict=True) if value < -limit)
+        which = f" ({listed(risky, most=5)})" if risky else ""
         better = sum(value > limit for value in statistics)
-        which = f": {listed(risky, most=5)}" if risky else ""
-        yield (
-            f"alpha {alpha:g}: {len(risky)} of {counted(len(names), 'system')} significantly risky{which}; {better} "
-            "significantly better"
-        )
+        yield f"alpha {alpha:g}: {len(risky)} significantly risky{which}, {better} significantly better"
 
 
-def _risks(pool: Pool, names: list[str], alpha: float) -> Table:
+def _risks(pool: Pool, alpha: float) -> Table:
     tests = [trisk(row, alpha=alpha) for row in pool.differences]
     figures = {
         what: np.array([getattr(test, what) for test in tests], dtype=np.float64)
@@ -72,7 +65,7 @@ def _risks(pool: Pool, names: list[str], alpha: float) -> Table:
     )  # Eq. 17
     return ranked(
         f"Risk, alpha {alpha:g}",
-        names,
+        pool.names,
         {
             "mean": (".4f", pool.means[pool.candidates]),
             "URisk": ("R+.4f", figures["estimate"]),
@@ -84,23 +77,20 @@ def _risks(pool: Pool, names: list[str], alpha: float) -> Table:
     )
 
 
-def _curves(pool: Pool, names: list[str], limit: float) -> Plot:
+def _curves(pool: Pool, limit: float) -> Plot:
     """Figure 1."""
     plot = Plot(
         "TRisk over alpha",
         "alpha (a loss counts 1 + alpha times)",
         "TRisk",
-        description="Each system falls, or stays, as losses count more.",
         caption="Dashed: below, a system is significantly risky; above, significantly better.",
         zero=True,
     )
     for side in (-limit, limit):
         plot.line([(-math.inf, side), (math.inf, side)], means="critical value", colour="muted", dashed=True)
-    for place, (name, row) in enumerate(zip(names, pool.differences, strict=True)):
-        found = [(float(alpha), trisk(row, alpha=alpha).statistic) for alpha in CURVE]
-        points = [(alpha, value) for alpha, value in found if value is not None]
-        if points:
-            plot.curve(name, points, series=place)
+    for place, (name, row) in enumerate(zip(pool.names, pool.differences, strict=True)):
+        statistics = [trisk(row, alpha=alpha).statistic for alpha in CURVE.tolist()]
+        plot.curve(name, CURVE, np.array(statistics, dtype=np.float64), series=place)
     return plot
 
 
@@ -114,20 +104,24 @@ def exploratory(differences: FloatArray, *, alpha: float) -> tuple[FloatArray, F
     return found, found - found.mean()
 
 
-def _topics(pool: Pool, names: list[str], alpha: float, *, limit: float) -> Table:
+def _topics(pool: Pool, alpha: float, limit: float) -> Table:
     rows = []
-    for name, row in zip(names, pool.differences, strict=True):
+    for name, row in zip(pool.names, pool.differences, strict=True):
         tr, tj = exploratory(row, alpha=alpha)
-        out = [place for place in np.argsort(tr) if abs(tr[place]) > limit or abs(tj[place]) > limit]
-        said = [f"{pool.topics[place]} ({tr[place]:+.1f}, {tj[place]:+.1f})" for place in out]
-        rows.append((name, ", ".join(said[: sum(tr[out] < 0)]), ", ".join(said[sum(tr[out] < 0) :])))
+        said = {
+            what: ", ".join(
+                f"{pool.topics[k]} ({tr[k]:+.1f}, {tj[k]:+.1f})" for k in np.argsort(-abs(tr)) if is_out[k]
+            )
+            for what, is_out in (("losses", np.minimum(tr, tj) < -limit), ("wins", np.maximum(tr, tj) > limit))
+        }
+        rows.append((name, *said.values()))
     columns = {"system": "name", "losses": "text", "wins": "text"}
     return Table(f"Topics that stand out (TR_i, TJ_i), alpha {alpha:g}", columns, rows, none="-")
 
 
-def _bars(pool: Pool, names: list[str], limit: float) -> Iterator[Plot]:
+def _bars(pool: Pool, limit: float) -> Iterator[Plot]:
     """Figure 2, for the systems with the best means."""
-    for name, row in zip(names[:FEW], pool.differences, strict=False):
+    for name, row in zip(pool.names[:FEW], pool.differences, strict=False):
         plot = Plot(
             f"TJ_i of each topic: {clean(name, limit=60)}",
             "topic, in the order of their names",

@@ -257,6 +257,7 @@ class _Mark:
     low: float | None = None
     high: float | None = None
     topic: str | None = None
+    label: str = ""
 
 
 @frozen
@@ -311,14 +312,15 @@ class Plot:
         low: float | None = None,
         high: float | None = None,
         series: int = 0,
+        label: str = "",
     ) -> None:
-        """Add a point; ``text`` is its tooltip.
+        """Add a point; ``text`` is its tooltip, and a ``label`` stands beside it.
 
         The legend says what it ``means``. An interval reaches from ``low`` to ``high``. Points of a ``series`` share
         a colour.
         """
         colour = SERIES[series % len(SERIES)][0] if series else Colour.WIN
-        self.marks.append(_Mark(x, y, text, disc, colour, means, low, high))
+        self.marks.append(_Mark(float(x), float(y), text, disc, colour, means, low, high, label=label))
 
     def bar(self, x: float, y: float, text: str, *, colour: str, means: str, topic: str) -> None:
         """Add a bar from 0 to ``y``; the page opens the ``topic`` that it stands for."""
@@ -328,15 +330,21 @@ class Plot:
         """Add a line; infinite values are at the ends of the axes."""
         self.lines.append(_Line([*points], means, getattr(Colour, colour.upper()), "5 4" if dashed else None))
 
-    def curve(self, name: str, points: Iterable[Point], *, series: int) -> None:
-        """Add a line with a tooltip, in a style of its own: the legend has its name. After twelve they are grey."""
+    def curve(self, name: str, xs: Iterable[float], ys: Iterable[float], *, series: int) -> None:
+        """Add a line with a tooltip, in a style of its own: the legend has its name. After twelve they are grey.
+
+        Points whose y is NaN are left out.
+        """
         known = series < len(SERIES)
         colour, dash = SERIES[series] if known else (Colour.GREY, None)
-        self.lines.append(_Line([*points], name if known else "", colour, dash, text=name))
+        points = [(float(x), float(y)) for x, y in zip(xs, ys, strict=True) if not math.isnan(y)]
+        self.lines.append(_Line(points, name if known else "", colour, dash, text=name))
 
     def span(self, row: float, low: float, high: float, text: str, *, width: float = 2.0, series: int = 0) -> None:
         """Add a bar of this width along a row, with a tooltip."""
-        self.lines.append(_Line([(low, row), (high, row)], "", SERIES[series % len(SERIES)][0], None, width, text))
+        self.lines.append(
+            _Line([(float(low), row), (float(high), row)], "", SERIES[series % len(SERIES)][0], None, width, text)
+        )
 
     @cached_property
     def svg(self) -> str:
@@ -362,7 +370,9 @@ class Plot:
         for one in self.marks:
             x, y = across(one.x), up(one.y)
             if one.topic is None:
+                anchor, side = ("start", 7) if x < WIDTH / 2 else ("end", -7)
                 over.append(mark(one.text, one.symbol(x, y, 4.5, one.colour)))
+                over.append(words(x + side, y + 4, one.label, width=_NAMES, anchor=anchor, colour=Colour.MUTED))
             else:
                 bar = box(x - half, min(zero, y), x + half, max(zero, y), colour=one.colour)
                 under.append(mark(one.text, bar, topic=one.topic))
