@@ -28,8 +28,8 @@ NO_CODE = {
     tokenize.ENCODING,
     tokenize.ENDMARKER,
 }
-#: Groups of commands that are no part of the core, but plug in.
-WINGS = ("study",)
+#: Commands that are no part of the core, but plug in.
+WINGS = ("study", "replay")
 
 
 def tokens(source: str) -> int:

@@ -274,16 +274,10 @@ class Inputs:
         runs = [replace(one.scores, name=one.scores.name.rpartition("/")[2]) for one in held]
         return runs or [self.engine.scores(source, measure) for source in self.systems]
 
-    def together(
-        self, systems: Sequence[System], measure: str, **options: Any
-    ) -> tuple[tuple[TopicScores, ...], tuple[tuple[str, ...], ...]]:
-        """The scores of systems on one list of topics, as a gate with these options compares them.
-
-        Beside them, for each system, the topics where it has no answer.
-        """
-        return on_one_list(
-            gate_of("together", **options), [self.engine.scores(system, measure) for system in systems]
-        )
+    def together(self, systems: Sequence[System], measure: str, **options: Any) -> tuple[TopicScores, ...]:
+        """The scores of systems on one list of topics, as a gate with these options compares them."""
+        scores = [self.engine.scores(system, measure) for system in systems]
+        return on_one_list(gate_of("together", **options), scores)[0]
 
 
 def system_options(

@@ -115,7 +115,7 @@ def principal_components(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]
     """
     left, singular, _ = np.linalg.svd(systems_by_topics(scores), full_matrices=False)
     coordinates = left * singular
-    farthest = np.argmax(np.abs(coordinates), axis=0)
+    farthest = np.argmax(np.abs(coordinates).round(9), axis=0)  # of equals the first, whatever rounding does
     coordinates *= np.sign(coordinates[farthest, np.arange(singular.size)])
     return coordinates, singular**2 / (np.sum(singular**2) or 1.0)
 
