@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_riskguard.studies.baselines import every_baseline
+    from pytest_riskguard.studies.overlap import rank_biased_overlap
 
-__all__ = ["every_baseline"]
+__all__ = ["every_baseline", "rank_biased_overlap"]
+
+_HOMES = {"every_baseline": "baselines", "rank_biased_overlap": "overlap"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pytest_riskguard.studies import baselines
+    from importlib import import_module
 
-    return getattr(baselines, name)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -142,10 +142,10 @@ def _values(section: Section) -> Iterator[tuple[object, ...]]:
                     )
         elif isinstance(part, Plot):
             for point in part.marks:
-                yield part.title, point.text, point.x, point.y, point.low, point.high
+                yield part.title, point.text, f"{point.x:.12g}", point.y, point.low, point.high
             for line in part.lines:
                 for x, y in line.points:
-                    yield part.title, line.text or line.means, x, y, None, None
+                    yield part.title, line.text or line.means, f"{x:.12g}", y, None, None
 
 
 def _fits(table: Table) -> bool:

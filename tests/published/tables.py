@@ -17,10 +17,10 @@ def as_csv(rows: Iterable[Sequence[object]]) -> str:
 
 
 def main() -> None:
-    from tests.published import interval_study, pools
+    from tests.published import interval_tables, pools
     from tests.shared_data import SHARED
 
-    for name, text in {**pools.tables(SHARED), **interval_study.tables(SHARED)}.items():
+    for name, text in {**pools.tables(SHARED), **interval_tables.tables(SHARED)}.items():
         (FOLDER / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -25,6 +25,8 @@ PUBLISHED = {
     )
 }
 ALPHA = 1.0
+#: Rank-biased overlap of the orders by l and by s (System Risk Ordering); GeoRisk with the right sign, printed 0.937.
+RBO = {"URisk": 0.903, "ZRisk": 0.316, "GeoRisk": 0.876}
 
 
 @pytest.mark.parametrize("run", PUBLISHED)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.ltr.objectives import adaptive_alpha
 from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.risk.urisk import standardised
@@ -64,3 +65,13 @@ def test_equation_23_as_printed_is_reversed_and_root_n_too_large(differences, ru
     assert np.count_nonzero(np.abs(printed) > 2) == beyond
     assert np.all(printed[np.isin(TOPICS, losses)] > 14)  # positive, where the text has losses below -2
     assert TOPICS[-printed / np.sqrt(50) < -2].tolist() == losses
+
+
+@pytest.mark.parametrize("alpha", [1, 5])
+def test_alpha_prime_on_losses_is_from_half_of_alpha_to_alpha(submitted, indri_casp, alpha):
+    # section 6.3: "SARO varies alpha' from 0 to alpha, according to the down-side risk"
+    for scores in submitted.values():
+        of_topics = adaptive_alpha(scores, indri_casp, alpha=alpha)
+        assert np.all(of_topics[scores < indri_casp] > alpha / 2)
+        assert np.all(of_topics[scores > indri_casp] < alpha / 2)
+        assert np.all((of_topics > 0) & (of_topics < alpha))

@@ -132,3 +132,15 @@ def test_table_6_georisk_is_hardly_moved_by_that(pool_of_49):
         at_zero, at_five = ours[runs.index(run)]
         assert at_zero == pytest.approx(row[3], abs=0.0055)
         assert at_five == pytest.approx(row[6], abs=0.0095)
+
+
+@pytest.mark.parametrize(("alpha", "falls"), [(1, 0), (5, 85)])
+def test_an_improving_swap_may_lower_georisk(pool_of_49, alpha, falls):
+    # section 6: "an improving swap will increase both the left factor and the right factor"
+    pool = np.array([pool_of_49[run] for run in WEB_2012])
+    before, fallen = georisk(pool, alpha=alpha), 0
+    for system, topic in np.ndindex(pool.shape):
+        better = pool.copy()
+        better[system, topic] += 1e-4
+        fallen += int(georisk(better, alpha=alpha)[system] < before[system])
+    assert (fallen, pool.size) == (falls, 450)
