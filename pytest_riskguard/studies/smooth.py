@@ -41,7 +41,10 @@ def study(pool: Pool) -> Section:
     fences = quartile_fences(pool.differences)[:2]
     parts, answers = list[Table | Plot | Section]([_boxes(pool)]), list[str]()
     for alpha in pool.alphas:
-        own, at = fitted_tradeoff(*fences, alpha=alpha), f"alpha {alpha:g}"
+        try:
+            own, at = fitted_tradeoff(*fences, alpha=alpha), f"alpha {alpha:g}"
+        except ValueError as error:
+            raise UsageError(f"no smooth trade-off fits the fences of these differences: {error}") from None
         tradeoffs: dict[str, Tradeoff] = {"l": partial(_linear, alpha=alpha), "s": own}
         if alpha == PRINTED_ALPHA:
             tradeoffs["s AIRS"] = SMOOTH
