@@ -39,7 +39,7 @@ def study(pool: Pool) -> Section:
     if pool.scores.min() < 0 or pool.scores.max() > 1:
         raise UsageError("a smooth trade-off needs scores from 0 to 1")
     fences = quartile_fences(pool.differences)[:2]
-    parts, answers = list[Table | Plot | Section]([_boxes(pool)]), list[str]()
+    parts, answers = list[Table | Plot | Section](), list[str]()
     for alpha in pool.alphas:
         try:
             own, at = fitted_tradeoff(*fences, alpha=alpha), f"alpha {alpha:g}"
@@ -59,12 +59,12 @@ def study(pool: Pool) -> Section:
         ]
         overlaps, last = _overlaps(figures, at)
         answers.append(f"{at}: overlap of the orders by l and by s, 1 for the same order: {last}")
-        terms = " ".join(f"{c:+.5f} x^{power}" for c, power in zip(own.coefficients, (3, 2, 1), strict=True))
+        terms = " ".join(f"{c:+.5f} {power}" for c, power in zip(own.coefficients, ("x^3", "x^2", "x"), strict=True))
         answers.append(f"{at}: s(x) = {terms}, from fences at {fences[0]:.5f} and {fences[1]:.5f}")
         if not own.is_increasing:
             answers[-1] += "; it falls somewhere, so a larger loss can count for less: do not train on it"
         parts += [*tables, _curves(at, alpha, fences, tradeoffs), _quantiles(pool, at, tradeoffs), overlaps]
-    return Section(pool.title, answers, parts, pool.warnings, [_NOTES])
+    return Section(pool.title, answers, [*parts, _boxes(pool)], pool.warnings, [_NOTES])
 
 
 def quartile_fences(values: FloatArray) -> list[float]:
