@@ -179,6 +179,9 @@ class Section:
 
     def to_page(self) -> str:
         """The section as a whole HTML page, one file without outside parts; needs the extra ``report``."""
+        from pytest_riskguard.reports.html import ensure_available
+
+        ensure_available()
         from pytest_riskguard.reports.html.whole_page import whole_page
 
         return whole_page("report.html", title=self.title, style="report.css", report=self)

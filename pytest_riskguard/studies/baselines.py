@@ -62,10 +62,12 @@ def study(pool: Pool) -> Section:
         answers.append(f"alpha {alpha:g}: the order of {changing} of {all_pairs} depends on the baseline")
         for what, form, values in (("URisk", "+.4f", risks), ("Places", "g", ranks(risks))):
             pairs.append(matrix(f"{what}, columns are baselines, alpha {alpha:g}", systems, systems, form, values))
-    if any(row[1] for row in tests):
-        answers.insert(0, "do not rank systems by their risk against one baseline: the order depends on it")
-    else:
-        answers.insert(0, "every baseline gives the same order: any of them is a fair yardstick here")
+    answers.insert(
+        0,
+        "do not rank systems by their risk against one baseline: the order depends on it"
+        if any(row[1] for row in tests)
+        else "every baseline gives the same order: any of them is a fair yardstick here",
+    )
     columns = {"alpha": "text", "pairs that change": "d"}
     for name in ("Durbin", "Friedman"):
         columns |= {name: ".3f", f"p {name}": "p", f"W {name}": ".2f"}
@@ -99,7 +101,10 @@ def _profiles(pool: Pool, made: Mapping[str, FloatArray], correlation: FloatArra
         means = "made of the pool" if name in made else "system"
         plot.point(x, y, name, means=means, series=int(name in made), label=label)
     n, (first, second, *_) = len(pool.systems), alone.T
-    medians = [np.median(np.delete(row[:n], place)) for place, row in enumerate(correlation[:n])]
+    medians = [
+        np.nanmedian(np.delete(row[:n], place)) if row[place] > 0 else np.nan  # which has no correlation
+        for place, row in enumerate(correlation[:n])
+    ]
     figures = {"r median": (".2f", np.array(medians)), "r MEAN": (".2f", correlation[:n, n])}
     figures |= {"axis 1": (".3f", first), "axis 2": ("+.3f", second)}
     return plot, ranked(f"Profiles over topics; axes explain {shares[0]}", pool.systems, figures)
@@ -126,8 +131,9 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     The row and the column of a system that scores the same on every topic are NaN. ``scores``, shape (n_systems,
     n_topics), are in units of the measure; at least two systems and one topic, finite (else ValueError).
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.corrcoef(systems_by_topics(scores)))
+    scores = systems_by_topics(scores)
+    with np.errstate(divide="ignore", invalid="ignore"):  # equal scores are exactly 0 once the first is subtracted
+        return np.asarray(np.corrcoef(scores - scores[:, :1]))
 
 
 def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> FloatArray:

@@ -124,7 +124,7 @@ def _pool(inputs: Inputs, study: Study, table: Path | None) -> tuple[Sequence[To
             raise UsageError(f"a study is of one measure: name it with --measure; found {measure}, {others[0]}")
         every = [*dict.fromkeys([*inputs.baselines, *inputs.systems])]
         systems = inputs.together(every, measure, **inputs.options)
-    first = [system.name for system in systems[: len(baselines) or study.has_baseline]]
+    first = [system.name for system in systems[: len({*baselines}) or study.has_baseline]]
     return systems, Pool(measure, systems, baselines=first, alphas=inputs.alphas or study.alphas)
 
 

@@ -59,10 +59,7 @@ def _risks(pool: Pool, alpha: float) -> Table:
     }
     n = len(pool.topics)
     x = [linear(row, alpha=alpha) for row in pool.differences]
-    left_out = np.array([(row.sum() - row) / (n - 1) for row in x])
-    jackknife = np.sqrt(
-        (n - 1) / n * np.sum((left_out - left_out.mean(axis=1, keepdims=True)) ** 2, axis=1)
-    )  # Eq. 17
+    jackknife = np.sqrt((n - 1) * np.var([(row.sum() - row) / (n - 1) for row in x], axis=1))  # Eq. 17
     return ranked(
         f"Risk, alpha {alpha:g}",
         pool.names,

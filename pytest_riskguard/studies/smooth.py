@@ -38,13 +38,12 @@ def study(pool: Pool) -> Section:
     """Every measure with both trade-offs, and how far they order the systems alike."""
     if pool.scores.min() < 0 or pool.scores.max() > 1:
         raise UsageError("a smooth trade-off needs scores from 0 to 1")
-    fences = quartile_fences(pool.differences)[:2]
+    low, high = fences = quartile_fences(pool.differences)[:2]
+    if not -1 < low < 0 < high < 1:
+        raise UsageError(f"a smooth trade-off needs fences from -1 to 1 around 0; found {low:.4g} and {high:.4g}")
     parts, answers = list[Table | Plot | Section](), list[str]()
     for alpha in pool.alphas:
-        try:
-            own, at = fitted_tradeoff(*fences, alpha=alpha), f"alpha {alpha:g}"
-        except ValueError as error:
-            raise UsageError(f"no smooth trade-off fits the fences of these differences: {error}") from None
+        own, at = fitted_tradeoff(*fences, alpha=alpha), f"alpha {alpha:g}"
         tradeoffs: dict[str, Tradeoff] = {"l": partial(_linear, alpha=alpha), "s": own}
         if alpha == PRINTED_ALPHA:
             tradeoffs["s AIRS"] = SMOOTH

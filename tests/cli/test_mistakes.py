@@ -159,7 +159,7 @@ def first_hour(command, folder, monkeypatch):
         assert content(folder) == before
         for named in NAMED.findall(text):
             words, options = [word for word in named.split() if word[0] != "-"], re.findall("--[a-z-]+", named)
-            name = " ".join(words[: 1 + (words[0] in ("baseline", "study"))])
+            name = " ".join(words[: 1 + (words[0] == "baseline")])
             helped = command(f"{name} --help")
             assert helped.status == 0, named
             assert [option for option in options if option not in helped.out] == [], named

@@ -89,8 +89,7 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
         ("compare loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
         ("compare loss.run --baseline prod -o riskguard.yaml", "riskguard.yaml would overwrite"),
         ("compare loss.run --baseline prod -o topics.tsv", "topics.tsv would overwrite"),
-        ("study pool good.run loss.run -o loss.run", "loss.run would overwrite"),
-        ("study replay good.run loss.run -o loss.run", "loss.run would overwrite"),
+        ("replay good.run loss.run -o loss.run", "loss.run would overwrite"),
         ("check -o candidate.run", "candidate.run would overwrite"),
         ("comment r.json --commit 0123456 -o r.json", "r.json would overwrite"),
         ("check --candidate loss.run -o loss.run", "loss.run would overwrite"),
@@ -98,7 +97,6 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
         ("judge-next loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
         ("judge-next --gate no-risk -o topics.tsv", "topics.tsv would overwrite"),
         ("power loss.run --baseline prod -o loss.run", "loss.run would overwrite"),
-        ("study pool loss.run good.run -o good.run", "good.run would overwrite"),
     ],
 )
 def test_no_report_replaces_a_file_that_is_read_or_another_report(command, refused, page, line, said):

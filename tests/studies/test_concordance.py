@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pytest_riskguard.studies.pool_statistics import changing_pairs, durbin_test, friedman_test, ranks
+from pytest_riskguard.studies.rank_tests import changing_pairs, durbin_test, friedman_test, ranks
 
 
 def test_friedman_by_hand_with_a_tie():

@@ -127,7 +127,7 @@ def test_what_has_no_answer_is_neither_stopped_nor_passed(releases):
 
 def test_answers_are_those_of_compare(command):
     asked = "--baseline prod --measure AP --alpha 0 --alpha 5 --set tolerance=0 -o -"
-    _, made = json.loads(command(f"study replay churn.run loss.run --measure P@5 {asked}").out)["replays"]
+    _, made = json.loads(command(f"replay churn.run loss.run --measure P@5 {asked}").out)["replays"]
     for release in made["releases"]:
         line = f"compare {release['name']}.run {asked} --gate not_significantly_risky --set on_churn=fail"
         verdicts = command(line).verdicts
@@ -142,10 +142,10 @@ def test_a_stored_baseline_stands_for_all_runs_that_it_held(command, folder):
     for name in ("good", "loss"):
         Store(folder / "baselines").update("prod", folder / f"{name}.run", **collection)
     asked = "--measure AP --alpha 1 -o -"
-    made = json.loads(command(f"study replay prod --regretted prod {asked}").out)["replays"][0]
+    made = json.loads(command(f"replay prod --regretted prod {asked}").out)["replays"][0]
     assert [(r["name"], r["against"]) for r in made["releases"]] == [("0002", "0001"), ("prod", "0002")]
     assert made["releases"][1]["answers"][0]["reason"] == "loss"
-    made = json.loads(command(f"study replay prod churn.run {asked}").out)["replays"][0]
+    made = json.loads(command(f"replay prod churn.run {asked}").out)["replays"][0]
     assert [(r["name"], r["against"]) for r in made["releases"]] == [("churn", "prod")]
 
 
@@ -159,17 +159,17 @@ def test_a_stored_baseline_stands_for_all_runs_that_it_held(command, folder):
     ],
 )
 def test_what_cannot_be_asked_is_a_usage_error(refused, line, words):
-    refused(f"study replay {line}", words)
+    refused(f"replay {line}", words)
 
 
 def test_runs_that_cannot_be_compared_end_with_a_status(command, folder):
     asked = "./prod.run good.run --measure AP --set tolerance=1.5 --alpha 2"
-    ended = command(f"study replay {asked}")  # no loss of these runs could exceed it
+    ended = command(f"replay {asked}")  # no loss of these runs could exceed it
     assert (ended.status, command(f"compare {asked}").status) == (3, 3)
     assert "choose a smaller tolerance" in " ".join(ended.out.split())
     for name, topics in (("a", world.TOPICS), ("b", world.TOPICS[:20]), ("c", world.TOPICS[:20])):
         (folder / f"{name}.csv").write_text("topic,AP\n" + "".join(f"{topic},0.5\n" for topic in topics))
-    ended = command("study replay a.csv b.csv c.csv --scores")
+    ended = command("replay a.csv b.csv c.csv --scores")
     assert ended.status == 3
     assert "b cannot be compared" in ended.out
     assert "1 release cannot be compared" in ended.err

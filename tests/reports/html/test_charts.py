@@ -24,7 +24,15 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import Plot, json
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html.charts import MAX_BARS, charts, named
-from pytest_riskguard.reports.html.charts.plots import Colour, Scale, clipped, scale_of, text_width, tick_labels
+from pytest_riskguard.reports.html.charts.plots import (
+    SERIES,
+    Colour,
+    Scale,
+    clipped,
+    scale_of,
+    text_width,
+    tick_labels,
+)
 from tests.reports.hostile import NAMES, STRINGS
 from tests.reports.html.drawings import Box, labels, marks, points, root_of, tooltips
 from tests.reports.html.verdicts import charts_of, hostile, pair, pool, systems, wide_pool
@@ -211,6 +219,56 @@ def test_points_stand_where_their_values_are_and_lines_reach_the_edges(number, s
         across, up = zip(*at, strict=True)
         assert np.corrcoef(xs, across)[0, 1] == pytest.approx(1, abs=1e-4)
         assert np.corrcoef(ys, up)[0, 1] == pytest.approx(-1, abs=1e-4)
+
+
+def test_rows_have_their_names_beside_them_and_spans_lie_where_their_values_are():
+    names = [f"system {place}" for place in range(9)]
+    plot = Plot("t", "x", rows=[*names, "n" * 90], zero=True)
+    ends = [(2.0 + place, 4.0 + 2 * place) for place in range(9)]
+    for row, (low, high) in enumerate(ends):
+        plot.span(row, low, high, f"span {row}", width=7, series=row % 2)
+        plot.point(low, row, f"point {row}")
+    assert_apart(plot)
+    root = root_of(plot)
+    drawn = sorted(lines_of(root, SERIES[0][0]) + lines_of(root, SERIES[1][0]), key=lambda span: span[0][1])
+    heights = {one.text: one.room.bottom for one in labels(root)}
+    (zero,) = (line[0][0] for line in lines_of(root, Colour.GREY) if line[0][0] == line[1][0])
+    across = np.polyfit([low for low, _ in ends], [span[0][0] for span in drawn], 1)
+    assert np.polyval(across, 0) == pytest.approx(zero, abs=0.02)  # on the axis, though no value is near
+    of_points = centres(plot)[9:]
+    for name, (_, high), ((left, y), (right, other)), (x, middle) in zip(names, ends, drawn, of_points, strict=True):
+        assert y == other == middle == pytest.approx(heights[name] - 6.64, abs=0.01)
+        assert (left, right) == pytest.approx((x, np.polyval(across, high)), abs=0.02)
+    assert tooltips(root)[:9] == [f"span {row}" for row in range(9)]
+    assert {e.get("stroke-width") for e in root.iter("path") if e.get("stroke") == SERIES[1][0]} == {"7"}
+    assert max(map(text_width, heights)) <= 140
+
+
+def test_twelve_curves_can_be_told_apart_and_later_ones_are_grey():
+    plot = Plot("t", "x", "y")
+    for place in range(14):
+        plot.curve(f"curve {place}", range(4), [place, math.nan, place + 1, place], series=place)
+    root = root_of(plot)
+    drawn = [one.find("path").attrib for one in marks(root)]
+    assert tooltips(root) == [f"curve {place}" for place in range(14)]
+    assert len({(one["stroke"], one.get("stroke-dasharray")) for one in drawn[:12]}) == 12
+    assert {(one["stroke"], one.get("stroke-dasharray")) for one in drawn[12:]} == {(Colour.GREY, None)}
+    assert {one["d"].count(",") for one in drawn} == {3}  # without what is not known
+    assert [one.text for one in labels(root) if one.text[:5] == "curve"] == [f"curve {place}" for place in range(12)]
+    keys = [one.attrib for one in root.findall("path") if one.get("stroke-width") == "2"]
+    assert [(one["stroke"], one.get("stroke-dasharray")) for one in keys] == [*SERIES]
+
+
+def test_a_point_has_the_colour_of_its_series_and_its_label_on_the_inner_side():
+    plot = Plot("t", "x", "y")
+    plot.point(0, 0, "left", label="on its right", means="a")
+    plot.point(1, 1, "right", series=1, label="on its left", means="b")
+    root, (left, right) = root_of(plot), centres(plot)
+    assert [one.find("circle").get("fill") for one in marks(root)] == [Colour.WIN, SERIES[1][0]]
+    rooms = {one.text: one.room for one in labels(root)}
+    assert 4.5 < rooms["on its right"].left - left[0] < 9
+    assert 4.5 < right[0] - rooms["on its left"].right < 9
+    assert {"a", "b"} < {*rooms}
 
 
 # ---- scales

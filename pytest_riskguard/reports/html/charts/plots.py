@@ -284,7 +284,7 @@ class Plot:
     caption : str
         How to read it.
     zero : bool
-        Whether 0 is on the y axis, with a line.
+        Whether 0 is on the y axis, with a line; with ``rows`` on the x axis.
     key : str
         Its name among the charts of a gate.
     rows : sequence of str
@@ -423,6 +423,8 @@ class Plot:
         ends += [(one.x + side, one.y) for one in self.marks if one.topic is not None for side in (-0.5, 0.5)]
         ys = [y for _, y in ends if y is not None and math.isfinite(y)]
         xs = [x for x, _ in ends if math.isfinite(x)]
+        if self.rows and self.zero:
+            xs.append(0.0)
         return _roomy(xs), scale_of(ys, zero=True) if self.zero else _roomy(ys)
 
     def _entries(self) -> list[Entry]:
