@@ -82,7 +82,7 @@ def study(pool: Pool) -> Section:
     samples = {
         alpha: [
             *(sample(pool, alpha, slice(k, None, FIFTH), APART if k else METHODS) for k in fifths),
-            sample(pool, alpha, slice(None), METHODS),
+            sample(pool, alpha, slice(None)),
         ]
         for alpha in pool.alphas
     }
@@ -97,7 +97,7 @@ def study(pool: Pool) -> Section:
     return Section(pool.title, answers, [*parts, *_more_topics(samples)], pool.warnings, [_NOTES])
 
 
-def sample(pool: Pool, alpha: float, which: slice, methods: Sequence[str]) -> Sample:
+def sample(pool: Pool, alpha: float, which: slice, methods: Sequence[str] = METHODS) -> Sample:
     """Intervals of each system that changed enough of these topics."""
     rows = {
         name: linear(row[which], alpha=alpha)

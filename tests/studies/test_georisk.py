@@ -53,7 +53,7 @@ def test_the_answers_are_the_best_by_georisk_and_g_squared(done):
 def test_curves_and_profiles(figures):
     found = figures("georisk")
     for alpha in range(21):
-        at = {name: curve[f"{alpha}.0"] for name, curve in found["GeoRisk over alpha"].items()}
+        at = {name: curve[f"{alpha}"] for name, curve in found["GeoRisk over alpha"].items()}
         assert at == pytest.approx(geo(alpha))
     assert len(found["GeoRisk over alpha"]["near"]) == 21
     hardest = np.argsort(MEAN, kind="stable")

@@ -80,7 +80,7 @@ def test_bars_are_tj_of_each_topic_in_the_order_of_names(figures):
     for part, name in zip(parts, JUDGED, strict=True):
         tr = x(name, 2) / x(name, 2).std(ddof=1)
         for place, topic in enumerate(TOPICS):
-            assert found[part][f"alpha 2, topic {topic}"] == pytest.approx({f"{place + 1}.0": tr[place] - tr.mean()})
+            assert found[part][f"alpha 2, topic {topic}"] == pytest.approx({f"{place + 1}": tr[place] - tr.mean()})
         assert found[part][""] == pytest.approx({"-inf": LIMIT, "inf": LIMIT})
 
 
