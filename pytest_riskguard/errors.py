@@ -110,11 +110,7 @@ class RiskguardError(Exception):
         return self.found_at(nearby(self.where, *folders) or str(self.where))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _same_error, (type(self), self.args), self.__dict__  # other processes raise it again
-
-
-def _same_error(kind: type[RiskguardError], args: tuple[object, ...]) -> RiskguardError:
-    return kind.__new__(kind, *args)
+        return Exception.__new__, (type(self), *self.args), self.__dict__  # other processes raise it again
 
 
 def nearby(path: Path | str | None, *folders: Path) -> str | None:

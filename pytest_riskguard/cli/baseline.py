@@ -77,13 +77,15 @@ def scoring_of(
 
 
 def _storing_options(command: Command) -> Command:
-    """Options of a command that stores a run."""
+    """Name, run and options of a command that stores one."""
     dropped: dict[str, Any] = {"flag_value": False, "default": True}
     for option in (
         flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
         flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         collection_options("format", "ties"),
+        click.argument("run", type=FILE, required=False),
+        click.argument("name"),
     ):
         command = option(command)
     return command
@@ -104,7 +106,7 @@ def _run_of(run: Path | None, collection: Collection) -> GivenFile | Run:
             "name the RUN to store; without one, the answers of riskguard.yaml's live candidate are stored, and it "
             "names none, such as `candidate: {http: ...}`"
         )
-    with code_from(config.path.parent):
+    with code_from(config):
         return live.retrieve()
 
 
@@ -112,8 +114,6 @@ def _run_of(run: Path | None, collection: Collection) -> GivenFile | Run:
 
 
 @baseline.command()
-@click.argument("name")
-@click.argument("run", type=FILE, required=False)
 @_storing_options
 @flag("--replicate", help="RUN is another run of the same system as NAME, scored with its measures.")
 def add(name: str, run: Path | None, *, collection: Collection, replicate: bool, **about: Any) -> None:
@@ -140,8 +140,6 @@ def add(name: str, run: Path | None, *, collection: Collection, replicate: bool,
 
 
 @baseline.command()
-@click.argument("name")
-@click.argument("run", type=FILE, required=False)
 @_storing_options
 @flag("--dry-run", help="Say what would change, and write nothing.")
 @in_ci_option
@@ -285,8 +283,11 @@ def show(name: str) -> None:
     manifest = store.manifest(name)
     with _noted(damaged, f"{name}: damaged"):
         click.echo(_stored(store, name))
-    for key, value in _facts(manifest):
-        click.echo(f"  {key:<22} {value}")
+    for key, value in to_plain(manifest).items():
+        for part, one in value.items() if isinstance(value, dict) else [("", value)]:
+            name = clean(f"{key}.{part}" if part else key)
+            text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+            click.echo(f"  {name:<22} {clean(text, limit=500)}")
     for number in sorted(map(int, manifest.replicates)):
         with _noted(damaged, f"replicate {number}: damaged"):
             click.echo(f"replicate {number}: {_line(_replicate(store, name, number))}")
@@ -296,14 +297,6 @@ def show(name: str) -> None:
                 click.echo(line)
     if damaged:
         raise damaged[0]
-
-
-def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Everything that a manifest says."""
-    for key, value in to_plain(manifest).items():
-        for part, one in value.items() if isinstance(value, dict) else [("", value)]:
-            text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-            yield clean(f"{key}.{part}" if part else key), clean(text, limit=500)
 
 
 def _chain(runs: Sequence[Manifest]) -> Iterator[str]:

@@ -92,7 +92,7 @@ def check(
         for item in items:
             places: tuple[int, ...] = ()
             if item.id in wanted:
-                with code_from(settings.path.parent):
+                with code_from(settings):
                     verdict = questions.verdict(item)
                 places = (len(verdicts),)
                 verdicts.append(questions.advised(verdict, item, reader))
@@ -165,7 +165,7 @@ def declared_gates(
 
 
 @contextmanager
-def code_from(folder: Path) -> Iterator[None]:
-    """Import code as for a riskguard.yaml here; it prints to standard error: standard output may be the JSON's."""
-    with importable_from(folder), redirect_stdout(sys.stderr):
+def code_from(settings: Config) -> Iterator[None]:
+    """Import code as for this riskguard.yaml; it prints to standard error: standard output may be the JSON's."""
+    with importable_from(settings.path.parent), redirect_stdout(sys.stderr):
         yield

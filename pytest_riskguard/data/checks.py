@@ -18,6 +18,8 @@ from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES
 Text = Ids | Sequence[str]
 Numbers = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[float | None]
 Lines = npt.NDArray[np.integer] | Sequence[int | str | None]
+#: The line of each row, what finds them, or nothing.
+GivenLines = Lines | Callable[[], Lines] | None
 
 #: About how many rows are worked on at a time.
 ROWS_AT_ONCE = 2**16
@@ -26,7 +28,7 @@ ROWS_AT_ONCE = 2**16
 class Rows:
     """Where the rows of a table stand in their source, and the error to raise for one of them."""
 
-    def __init__(self, given: InputData, lines: Lines | Callable[[], Lines] | None) -> None:
+    def __init__(self, given: InputData, lines: GivenLines) -> None:
         self.given, self.lines = given, lines
 
     def at(self, rows: IntArray | slice) -> Rows:

@@ -90,9 +90,16 @@ class Engine:
 
 #: Where engines put the words of an error.
 _WORDS = (
-    *("error.type", "error.reason", "error.msg", "error", "message"),
-    *("_shards.failures.0.reason.type", "_shards.failures.0.reason.reason"),
-    *("root.errors.0.summary", "root.errors.0.message", "responseHeader.partialResultsDetails"),
+    "error.type",
+    "error.reason",
+    "error.msg",
+    "error",
+    "message",
+    "_shards.failures.0.reason.type",
+    "_shards.failures.0.reason.reason",
+    "root.errors.0.summary",
+    "root.errors.0.message",
+    "responseHeader.partialResultsDetails",
 )
 
 

@@ -87,8 +87,13 @@ _TO_CUTOFF, _AT_CUTOFF = {"cutoff": _CUTOFF, "rel": _REL}, {"cutoff": Parameter(
 _KERNELS: Mapping[str, Mapping[str, Parameter]] = {
     "nDCG": {"cutoff": _CUTOFF, "dcg": _DCG, "gains": Parameter(dict)},
     "DCG": {"cutoff": _CUTOFF, "dcg": _DCG},
-    **{"AP": _TO_CUTOFF, "RR": _TO_CUTOFF, "P": _AT_CUTOFF, "R": _AT_CUTOFF, "Success": _AT_CUTOFF},
-    **{"Rprec": {"rel": _REL}, "Judged": {"cutoff": _CUTOFF}},
+    "AP": _TO_CUTOFF,
+    "RR": _TO_CUTOFF,
+    "P": _AT_CUTOFF,
+    "R": _AT_CUTOFF,
+    "Success": _AT_CUTOFF,
+    "Rprec": {"rel": _REL},
+    "Judged": {"cutoff": _CUTOFF},
     "ERR": {"cutoff": _CUTOFF, "max_rel": Parameter(int, DEFAULT_MAX_GRADE)},
     "RBP": {"cutoff": _CUTOFF, "p": Parameter(float, 0.8), "max_rel": Parameter(int)},
 }

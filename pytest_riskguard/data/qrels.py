@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.data.checks import (
+    GivenLines,
     Groups,
-    Lines,
     Numbers,
     Rows,
     Text,
@@ -231,7 +231,7 @@ def qrels_of(
     grades: Numbers,
     judges: Text | None = None,
     *,
-    lines: Lines | Callable[[], Lines] | None = None,
+    lines: GivenLines = None,
     by_text: bool = False,
     texts: Mapping[str, str] = {},
 ) -> Qrels:

@@ -8,7 +8,7 @@ that does not number the documents of a topic (0 everywhere, for example) is ign
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from itertools import compress, islice, pairwise
@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import (
+    GivenLines,
     Groups,
-    Lines,
     Numbers,
     Rows,
     Text,
@@ -312,7 +312,7 @@ def run_of(
     scores: Numbers | None = None,
     ranks: Numbers | None = None,
     *,
-    lines: Lines | Callable[[], Lines] | None = None,
+    lines: GivenLines = None,
     by_text: bool = False,
     texts: Mapping[str, str] = {},
     ordered: bool = False,

@@ -287,11 +287,15 @@ def scores_table(scores: Sequence[TopicScores]) -> bytes:
     """
     names, topics = [column.measure for column in scores], scores[0].topics
     assert all(column.topics == topics for column in scores)
+    rows = zip(topics, *(map(repr, column.values.tolist()) for column in scores), strict=True)
+    return tab_separated([("topic", *names), *rows]).encode()
+
+
+def tab_separated(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as text, cells quoted where needed."""
     buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
-    table.writerow(["topic", *names])
-    table.writerows(zip(topics, *(map(repr, column.values.tolist()) for column in scores), strict=True))
-    return buffer.getvalue().encode()
+    csv.writer(buffer, delimiter="\t", lineterminator="\n").writerows(rows)
+    return buffer.getvalue()
 
 
 def write_scores(path: Path, scores: Sequence[TopicScores]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pytest_riskguard.data.topics import Tags
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.kinds import Gate, NoTopicCollapse
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
@@ -43,9 +44,7 @@ def beyond_allowed(gate: Gate, collapsed: Mapping[int, tuple[str, ...]], differe
     return tuple(sorted((*protected, *others[:gone])))
 
 
-def protected_topics(
-    entries: Sequence[str], topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]
-) -> frozenset[str]:
+def protected_topics(entries: Sequence[str], topics: tuple[str, ...], tags: Tags) -> frozenset[str]:
     """The topics that entries name, directly or as ``TAG=VALUE``; ``ValueError`` for an entry that names none."""
     names, named = {*topics}, set[str]()
     by_tag: dict[str, set[str]] = {}

@@ -12,16 +12,13 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.measures import span
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import Aligned
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
-
-BoolArray = npt.NDArray[np.bool_]
 
 #: Weights are uneven if they leave fewer effective topics than this ...
 EVEN = 50.0
@@ -228,11 +225,11 @@ class Evidence:
             return values
         return np.bincount(self.clusters, values, minlength=self.units).astype(np.float64, copy=False)
 
-    def without(self, places: npt.NDArray[np.intp] | int) -> Evidence:
+    def without(self, places: IntArray | int) -> Evidence:
         """The evidence without these topics."""
         return self.only(np.delete(np.arange(self.n), places))
 
-    def only(self, places: npt.NDArray[np.intp]) -> Evidence:
+    def only(self, places: IntArray) -> Evidence:
         """The evidence on these topics alone."""
         return replace(
             self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -112,7 +112,7 @@ def _of_pool(comparison: PoolComparison) -> dict[str, Any]:
     by_z = zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff).tolist()
     return {
         "zrisk": dict(zip(names, by_z, strict=True)),
-        "georisk": dict(zip(names, comparison.georisk.tolist(), strict=True)),
+        "georisk": dict(zip(names, ruling.georisk.tolist(), strict=True)),
         "georisk_difference": ruling.difference.estimate if ruling.enough_topics else None,
     }
 
@@ -120,13 +120,10 @@ def _of_pool(comparison: PoolComparison) -> dict[str, Any]:
 def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]) -> TopicCounts:
     """How many topics there are, how many moved, and which were missing."""
     aligned, evidence, alpha = pair.aligned, pair.evidence, pair.gate.alpha
-    tally = counts(aligned.candidate.values, aligned.baseline.values)
     return TopicCounts(
         count=pair.n,
         changed=pair.changed,
-        wins=tally.wins,
-        losses=tally.losses,
-        ties=tally.ties,
+        **asdict(counts(aligned.candidate.values, aligned.baseline.values)),
         missing_in_candidate=missing,
         left_out=left_out,
         clusters=0 if evidence.clusters is None else evidence.units,

@@ -217,11 +217,13 @@ class Labels:
         return scores
 
 
+@frozen(eq=False)
 class Rejudged:
     """A gate's question about two runs, at the level that decided, that can be asked again under other labels."""
 
-    def __init__(self, gate: Gate, labels: Labels, topics: Topics | None = None) -> None:
-        self.gate, self.labels, self.topics = gate, labels, topics
+    gate: Gate
+    labels: Labels
+    topics: Topics | None = None
 
     @cached_property
     def as_judged(self) -> IfJudged:

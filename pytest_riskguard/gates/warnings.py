@@ -9,9 +9,9 @@ import numpy as np
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import cannot_fail, few_changes
-from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.kinds import MIN_TOPICS, limit_of
 from pytest_riskguard.gates.pool import PoolComparison, PoolRuling
-from pytest_riskguard.gates.ruling import Ruling, limit_of, own_method, witnesses
+from pytest_riskguard.gates.ruling import Ruling, own_method, witnesses
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 
 #: Below this many topics every interval covers less than its level says.

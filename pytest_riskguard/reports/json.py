@@ -12,6 +12,7 @@ from pytest_riskguard import __version__
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.gates.findings import Exhibits
+from pytest_riskguard.gates.kinds import limit_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.reports import comparisons
@@ -158,8 +159,8 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
         warning.code == "churn" for warning in verdict.warnings
     )
     if (decisive := verdict.decisive_interval) is not None:
-        limits = {"upper": decisive.upper, "lower": decisive.lower, "both": -max(-decisive.lower, decisive.upper)}
-        margin = limits[gate.side] + verdict.tolerance
+        decided = limit_of(gate, decisive)
+        margin = verdict.tolerance + (-abs(decided) if gate.side == "both" else decided)
         limit = f"a decisive interval of {short(decisive.lower)} to {short(decisive.upper)}"
         if margin < -ROUNDED and not let_through:
             yield limit, "fail"
