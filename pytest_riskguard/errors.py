@@ -42,8 +42,7 @@ class Remedy:
     def here(self, words: Callable[[str], Sequence[str]]) -> Remedy:
         """The same with the words that each command needs where it is typed, by the command's name."""
         return Remedy(
-            self.text,
-            *(" ".join([one, *map(shlex.quote, words(one.partition(" ")[0]))]) for one in self.commands),
+            self.text, *(" ".join([one, *map(shlex.quote, words(one.partition(" ")[0]))]) for one in self.commands)
         )
 
 

@@ -6,7 +6,7 @@ Whatever changes one says what that does to its scores, for the person who revie
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from pytest_riskguard.cli.options import (
     store_of,
     surroundings,
 )
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, Queries
 from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.reports.numbers import percent, plain, signed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
@@ -78,10 +78,15 @@ def scoring_of(
 
 def _storing_options(command: Command) -> Command:
     """Name, run and options of a command that stores one."""
-    dropped: dict[str, Any] = {"flag_value": False, "default": True}
     for option in (
         flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
-        flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
+        flag(
+            "--no-run",
+            "keep_run",
+            help="Do not keep the run itself, so it is never scored again.",
+            flag_value=False,
+            default=True,
+        ),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         collection_options("format", "ties"),
         click.argument("run", type=FILE, required=False),
@@ -190,13 +195,7 @@ def remove(name: str) -> None:
 
 
 def replace_run(
-    store: Store,
-    name: str,
-    run: GivenFile | Run,
-    *,
-    dry_run: bool,
-    queries: Mapping[str, str],
-    **about: Any,
+    store: Store, name: str, run: GivenFile | Run, *, dry_run: bool, queries: Queries, **about: Any
 ) -> None:
     """Put a run in the place of a baseline's, and say what changes; ``about`` is as ``Store.update`` takes it."""
     old = store.manifest(name)
@@ -214,7 +213,7 @@ def replace_run(
         click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
 
 
-def _tell_changes(changes: Changes, queries: Mapping[str, str]) -> None:
+def _tell_changes(changes: Changes, queries: Queries) -> None:
     """Each mean before and after, the queries that lose and gain, and those that are scored on one side only."""
     sides = {"no longer scored": set[str](), "scored from now on": set[str]()}
     if not changes:
@@ -285,9 +284,9 @@ def show(name: str) -> None:
         click.echo(_stored(store, name))
     for key, value in to_plain(manifest).items():
         for part, one in value.items() if isinstance(value, dict) else [("", value)]:
-            name = clean(f"{key}.{part}" if part else key)
+            what = clean(f"{key}.{part}" if part else key)
             text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-            click.echo(f"  {name:<22} {clean(text, limit=500)}")
+            click.echo(f"  {what:<22} {clean(text, limit=500)}")
     for number in sorted(map(int, manifest.replicates)):
         with _noted(damaged, f"replicate {number}: damaged"):
             click.echo(f"replicate {number}: {_line(_replicate(store, name, number))}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -81,8 +81,10 @@ def check(
         raise UsageError(f"--candidate and --baseline are about one riskguard.yaml, found {len(files)}; name one")
     every = [(settings, all_items(settings)) for settings in map(load_gates, files or [the_config()])]
     wanted = {item.id for item in asked_for([item for _, items in every for item in items], names)}
-    kept: dict[str, Any] = {"report": bool(outputs.paths), "keep_in": outputs.kept_in}
-    declared = [declared_gates(settings, candidate, baselines, **kept) for settings, _ in every]
+    declared = [
+        declared_gates(settings, candidate, baselines, report=bool(outputs.paths), keep_in=outputs.kept_in)
+        for settings, _ in every
+    ]
     outputs.check(*(path for _, _, read in declared for path in read))
     verdicts: list[Verdict] = []
     gates: list[KnownGate] = []

@@ -23,12 +23,7 @@ from pytest_riskguard.config.load import find_config, inner_configs, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.kinds import (
-    CORRECTIONS,
-    MIN_SLICE_TOPICS,
-    OPTIONS,
-    RESPONSES,
-)
+from pytest_riskguard.gates.kinds import CORRECTIONS, MIN_SLICE_TOPICS, OPTIONS, RESPONSES
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
 from pytest_riskguard.text import did_you_mean, listed
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.given_file import InputData
+from pytest_riskguard.data.given_file import InputData, Queries
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of, has_twice, offsets_of, pair_hashes, topic_of_rows
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES
@@ -164,7 +164,7 @@ def derived_id(text: str) -> str:
     return f"{text[:_CUT].rstrip()}~{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
 
 
-def topics_of_texts(given: InputData, texts: Iterable[str], queries: Mapping[str, str] | None) -> list[str]:
+def topics_of_texts(given: InputData, texts: Iterable[str], queries: Queries | None) -> list[str]:
     """The topic with each of these query texts, or an id derived from the text where no topic has it.
 
     ``queries`` maps the topics of a collection to their texts; the error of ``given`` if two have one of the texts.

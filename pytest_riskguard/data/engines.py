@@ -172,9 +172,7 @@ ENGINES: Mapping[str, Engine] = {
             partial="error timed_out terminated_early is_partial is_running _shards.failed",
         ),
         Engine(  # `score` is there only where `fl` asks for it
-            title="Solr",
-            hits_at="response.docs",
-            partial="error responseHeader.status responseHeader.partialResults",
+            title="Solr", hits_at="response.docs", partial="error responseHeader.status responseHeader.partialResults"
         ),
         _Vespa(  # a rank profile asks for match-phase
             title="Vespa",

@@ -112,11 +112,7 @@ class Table(Rows):
     """
 
     def __init__(
-        self,
-        given: InputData,
-        names: Iterable[str],
-        column: Callable[[int], Column],
-        lines: GivenLines = None,
+        self, given: InputData, names: Iterable[str], column: Callable[[int], Column], lines: GivenLines = None
     ) -> None:
         super().__init__(given, self._row_numbers if lines is None else lines)
         self.names = [name.strip() for name in names]

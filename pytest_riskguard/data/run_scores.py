@@ -18,13 +18,7 @@ from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, GivenFile, InputData, LabelRules, Ties
 from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
 from pytest_riskguard.data.ids import FloatArray
-from pytest_riskguard.data.judged import (
-    JudgedRun,
-    depth_for,
-    judged_run,
-    rank_order,
-    scored_topics,
-)
+from pytest_riskguard.data.judged import JudgedRun, depth_for, judged_run, rank_order, scored_topics
 from pytest_riskguard.data.measures import has_kernel, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.runs import Order, Run, keyed, read_run

@@ -19,14 +19,7 @@ from pytest_riskguard.data.checks import Rows
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import SYNONYMS, WANTED, places
 from pytest_riskguard.data.ids import FloatArray
-from pytest_riskguard.data.measures import (
-    AVERAGES,
-    MAX_SCORE,
-    known,
-    least_and_greatest,
-    measure_name,
-    out_of_range,
-)
+from pytest_riskguard.data.measures import AVERAGES, MAX_SCORE, known, least_and_greatest, measure_name, out_of_range
 from pytest_riskguard.errors import ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import CELLS, TOPICS

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_riskguard.data.checks import GivenLines, Rows, derived_id
 from pytest_riskguard.data.formats import read_given
-from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
+from pytest_riskguard.data.given_file import GivenFile, InputData, Queries, json_digest
 from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
@@ -36,7 +36,7 @@ class Topics:
         The file's name without its folder, and ``sha256:...`` of its content, decompressed.
     """
 
-    queries: Mapping[str, str] = field(default_factory=dict)
+    queries: Queries = field(default_factory=dict)
     tags: Tags = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     path_name: str = ""

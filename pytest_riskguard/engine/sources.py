@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 
 from pytest_riskguard.baselines.stored_files import Scored
-from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
+from pytest_riskguard.data.given_file import GivenFile, InputData, Queries, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
@@ -86,7 +86,7 @@ class ScoreCache:
         return self.once("topics", None, lambda: read_topics(given))
 
     @property
-    def queries(self) -> Mapping[str, str]:
+    def queries(self) -> Queries:
         """The topics' query texts: those of the topics file, else those that came with the judgements."""
         return self._texts if self._topics is not None or self._qrels is None else self.qrels.texts
 
@@ -103,7 +103,7 @@ class ScoreCache:
             )
 
     @property
-    def _texts(self) -> Mapping[str, str]:
+    def _texts(self) -> Queries:
         return {} if self.topics is None else self.topics.queries
 
     def scored(self, source: Source, measure: str | None) -> Scored:

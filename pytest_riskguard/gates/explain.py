@@ -49,8 +49,14 @@ def explain(comparison: Comparison) -> Findings:
     flips, star = _what_flips(comparison)
     estimates = _estimates(pair)
     if isinstance(comparison, PoolComparison):
-        estimates |= _of_pool(comparison)
-        power = Power(minimum_detectable_effect=comparison.ruling.minimum_detectable_effect)
+        scores, gate, ruling = comparison.scores, comparison.gate, comparison.ruling
+        by_z = zrisk(scores, alpha=gate.alpha, kind=gate.tradeoff).tolist()
+        estimates |= {
+            "zrisk": dict(zip(comparison.names, by_z, strict=True)),
+            "georisk": dict(zip(comparison.names, ruling.georisk.tolist(), strict=True)),
+            "georisk_difference": ruling.difference.estimate if ruling.enough_topics else None,
+        }
+        power = Power(minimum_detectable_effect=ruling.minimum_detectable_effect)
     else:
         power = power_of_verdict(comparison.detecting)
     return Findings(
@@ -103,17 +109,6 @@ def _estimates(pair: Comparison) -> dict[str, Any]:
         "break_even_p_value": None if by_topic else ruling.break_even,
         "noise_urisk": evidence.noise_estimate(pair.gate.alpha),
         "collapsed": len(pair.collapsed) if by_topic else None,
-    }
-
-
-def _of_pool(comparison: PoolComparison) -> dict[str, Any]:
-    """The figures of all systems."""
-    gate, names, ruling = comparison.gate, comparison.names, comparison.ruling
-    by_z = zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff).tolist()
-    return {
-        "zrisk": dict(zip(names, by_z, strict=True)),
-        "georisk": dict(zip(names, ruling.georisk.tolist(), strict=True)),
-        "georisk_difference": ruling.difference.estimate if ruling.enough_topics else None,
     }
 
 

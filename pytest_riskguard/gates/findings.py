@@ -86,11 +86,6 @@ class TopicDocuments:
             key=lambda row: (round(row.effect, 12), row.best_rank, row.document),
         )
 
-    def new(self, depth: int) -> list[RankedDocument]:
-        """Documents that the candidate has in its first ranks, and the baseline has not, best rank first."""
-        rows = sorted(self.documents, key=lambda row: row.candidate_rank or math.inf)
-        return [row for row in rows if (row.candidate_rank or math.inf) <= depth < (row.baseline_rank or math.inf)]
-
 
 @frozen
 class Documents:

@@ -140,11 +140,7 @@ class Gate(EveryOption):
 
     name: str = ""
     alpha: float = option(1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.")
-    level: float = option(
-        0.95,
-        _LEVEL,
-        _LEVEL_HELP,
-    )
+    level: float = option(0.95, _LEVEL, _LEVEL_HELP)
     tradeoff: Tradeoff = option(
         "linear",
         OneOf(get_args(Tradeoff)),
@@ -270,11 +266,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
     requires = "GeoRisk not worse"
     is_pool = True
 
-    level: float = option(
-        0.95,
-        Number(MIN_LEVEL, MAX_GEORISK_LEVEL),
-        _LEVEL_HELP,
-    )
+    level: float = option(0.95, Number(MIN_LEVEL, MAX_GEORISK_LEVEL), _LEVEL_HELP)
     method: Method = option(
         "auto", OneOf(GEORISK_METHODS), "The interval that decides. student_t uses the jackknife standard error."
     )

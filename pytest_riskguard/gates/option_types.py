@@ -59,10 +59,7 @@ def declared(cls: type) -> dict[str, Option]:
     """The options that a dataclass declares, by name."""
     return {
         field.name: dataclasses.replace(
-            field.metadata[_METADATA],
-            name=field.name,
-            type=str(field.type),
-            default=field.default,
+            field.metadata[_METADATA], name=field.name, type=str(field.type), default=field.default
         )
         for field in dataclasses.fields(cls)
         if _METADATA in field.metadata

@@ -145,10 +145,7 @@ class Labels:
     """
 
     def __init__(
-        self,
-        scores: tuple[TopicScores, TopicScores],
-        runs: tuple[RankedRun, RankedRun],
-        alike: Labels | None = None,
+        self, scores: tuple[TopicScores, TopicScores], runs: tuple[RankedRun, RankedRun], alike: Labels | None = None
     ) -> None:
         self.scores, self.runs, self._alike = scores, runs, alike
         self.measure, self.rules = runs[0].measure, runs[0].qrels.rules

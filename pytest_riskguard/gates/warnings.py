@@ -43,8 +43,8 @@ def _about_the_data(comparison: Comparison, names: Sequence[str]) -> Iterator[Ve
             yield warning("missing_topics", system=name, topics=missing)
         ours, theirs = candidate.judged, scores.judged
         if ours is not None and theirs is not None and theirs.share < LITTLE_JUDGED * ours.share:
-            figures = {"share": theirs.share, "of_candidate": ours.share}
-            yield warning("free_wins", about="little_judged", system=name, **figures)
+            share, of_candidate = theirs.share, ours.share
+            yield warning("free_wins", about="little_judged", system=name, share=share, of_candidate=of_candidate)
     if candidate.unknown:
         yield warning("missing_topics", about="unknown_topics", topics=candidate.unknown)
     for name, scores, _ in systems:

@@ -68,12 +68,7 @@ class Riskguard:
 
     @_told
     def run(
-        self,
-        data: Any,
-        *,
-        name: str | None = None,
-        format: str | None = None,
-        ties: Ties | None = None,
+        self, data: Any, *, name: str | None = None, format: str | None = None, ties: Ties | None = None
     ) -> RunFile | Run:
         """A candidate's run: a file, whose relative path starts at riskguard.yaml's folder, or rankings in memory.
 
@@ -85,11 +80,7 @@ class Riskguard:
 
     @_told
     def scores(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        name: str | None = None,
-        format: str | None = None,
+        self, path: str | os.PathLike[str], *, name: str | None = None, format: str | None = None
     ) -> ScoreFile:
         """A candidate's file of per-topic scores; otherwise as ``run``."""
         return ScoreFile(self._file(path, format), name)

@@ -21,11 +21,7 @@ from pytest_riskguard.text import clean, counted, listed, sentence
 #: Intervals that are shown as well as the one that decided.
 _REPORTED = ("student_t", "percentile", "bca")
 #: What reports call corrections.
-_CORRECTIONS = {
-    "holm": "Holm",
-    POOL: "pooled Westfall-Young",
-    FLIPS: "joint sign flips",
-}
+_CORRECTIONS = {"holm": "Holm", POOL: "pooled Westfall-Young", FLIPS: "joint sign flips"}
 #: Names that a line shows; others are counted.
 _MAX_NAMED, _MAX_NAME = 8, 60
 #: Limits of a gate on single topics that a topic exceeds, as marks beside it.
