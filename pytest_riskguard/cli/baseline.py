@@ -35,18 +35,16 @@ from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.reports.numbers import percent, plain, signed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.serialization import to_plain
-from pytest_riskguard.text import clean, counted, listed
+from pytest_riskguard.text import Names, clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
-    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.baselines.store import Changes, Store
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.data.runs import Run
-    from pytest_riskguard.data.scores import TopicScores
 
 #: How many queries that lose, and that gain, are shown.
 MAX_SHOWN = 5
-Changes = Sequence[tuple["TopicScores", "TopicScores"]]
 
 
 @click.group()
@@ -63,7 +61,7 @@ def opened() -> Store:
 
 
 def scoring_of(
-    collection: Collection, default: tuple[str, ...] | None = None, *, config: Config | None = None
+    collection: Collection, default: Names | None = None, *, config: Config | None = None
 ) -> dict[str, Any]:
     """What scores a run; without measures those of riskguard.yaml, else the ``default``, if there is one."""
     config, measures = config or surroundings(), collection.measures
@@ -237,7 +235,7 @@ def _tell_changes(changes: Changes, queries: Queries) -> None:
         sides["scored from now on"] |= new.keys() - old.keys()
     for what, alone in sides.items():
         if alone:
-            click.echo(f"  {what}: {listed(tuple(sorted(alone)), most=MAX_SHOWN)}")
+            click.echo(f"  {what}: {listed(sorted(alone), most=MAX_SHOWN)}")
 
 
 # The commands that read.
@@ -310,7 +308,7 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
 @baseline.command()
 @click.argument("names", nargs=-1)
 @config_option
-def verify(names: tuple[str, ...]) -> None:
+def verify(names: Names) -> None:
     """Check that baselines are what was stored.
 
     Compares all of them, or NAMES, with the digests in their manifests, replicates and earlier runs included.

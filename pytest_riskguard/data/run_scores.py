@@ -182,7 +182,7 @@ def _scored(
 
 def _named(topics: Sequence[str]) -> str:
     """Topics in a message: ``topics 1, 2``."""
-    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(tuple(topics), most=3)}"
+    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(topics, most=3)}"
 
 
 # Where the data lie: a pure function of frames, for engines that work on several machines.

@@ -116,11 +116,8 @@ def few_changes(ruling: Ruling) -> bool:
 
     Where churn only warns, it is asked at alpha 0 as well.
     """
-    for asked in ruling.conditions:
-        gains, losses, _ = asked.bets
-        if float(np.prod(gains / (gains + losses))) > asked.highest_p:
-            return True
-    return False
+    bets = ((asked.highest_p, *asked.bets) for asked in ruling.conditions)
+    return any(float(np.prod(gains / (gains + losses))) > highest for highest, gains, losses, _ in bets)
 
 
 # ---- with these scores

@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.evidence import Bets, Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate, limit_of
 from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
 from pytest_riskguard.inference.intervals import Interval, interval, upper_p_value
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, IntArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.urisk import RiskTest, mean_test
 
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
@@ -114,7 +114,7 @@ class Ruling:
         return self.evidence.estimate(self.alpha)
 
     @cached_property
-    def bets(self) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def bets(self) -> Bets:
         """What each unit that moved wins or loses, and whether it lost; see ``Evidence.stakes``."""
         return self.evidence.stakes(self.alpha)
 

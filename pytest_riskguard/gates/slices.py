@@ -81,7 +81,7 @@ def slices_of(entry: str, judged: Sequence[str], tags: Tags) -> tuple[str, ...]:
 
 def _instead(word: str, known: Sequence[str]) -> str:
     """The nearest known word, or all of them."""
-    return did_you_mean(word, known) or f"; there are {listed(tuple(known), most=_MAX_SHOWN)}"
+    return did_you_mean(word, known) or f"; there are {listed(known, most=_MAX_SHOWN)}"
 
 
 # ---- slices of a comparison

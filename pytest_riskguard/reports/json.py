@@ -81,7 +81,13 @@ def read(path: Path) -> Report:
 
 def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
     """The verdicts of a report as plain types; the ``ValueError`` for anything else says what is wrong, and where."""
-    _check_schema(report.get("schema"))
+    schema = report.get("schema")
+    if isinstance(schema, str) and schema != SCHEMA and re.fullmatch(r"riskguard-report/\d{1,9}", schema):
+        raise ValueError(
+            f"expected the format {SCHEMA}, found {schema}: it was written by a newer riskguard; upgrade to read it"
+        )
+    if schema != SCHEMA:
+        raise ValueError(f"expected a JSON report of riskguard (schema: {SCHEMA!r}), found schema {schema!r:.60}")
     given = report.get("verdicts")
     if not isinstance(given, list):
         raise ValueError(f"verdicts: expected a list, found {given!r:.60}")
@@ -94,16 +100,6 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)
     return verdicts
-
-
-def _check_schema(schema: object) -> None:
-    if schema == SCHEMA:
-        return
-    if isinstance(schema, str) and re.fullmatch(r"riskguard-report/\d{1,9}", schema):
-        raise ValueError(
-            f"expected the format {SCHEMA}, found {schema}: it was written by a newer riskguard; upgrade to read it"
-        )
-    raise ValueError(f"expected a JSON report of riskguard (schema: {SCHEMA!r}), found schema {schema!r:.60}")
 
 
 def _check(verdict: Verdict) -> None:
