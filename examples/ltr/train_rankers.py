@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 from search_log import CLICK_FEATURES, KINDS, NAMES, Floats, SearchLog, make_log
@@ -118,14 +117,11 @@ def learn_and_choose(
 
 
 def write_part(part: SearchLog, folder: Path, baselines: Mapping[str, Ranker]) -> None:
-    """Judgements, topics and stored baselines of a part."""
-    folder.mkdir(parents=True)
-    lines = zip(repeated_by_document(part, part.queries), part.documents, part.labels, strict=True)
-    (folder / "qrels.txt").write_text("".join(f"{query} 0 {document} {label}\n" for query, document, label in lines))
+    """Judgements, topics, runs and stored baselines of a part."""
+    write_runs(part, folder, baselines)
     topics = zip(part.queries, part.kinds, strict=True)
     rows = "".join(f"{query}\t{query}\t{kind}\n" for query, kind in topics)
     (folder / "queries.tsv").write_text("topic\tquery\tkind\n" + rows)
-    write_runs(part, folder, baselines)
     for name in baselines:
         Store(folder / "baselines").add(
             name,
@@ -136,30 +132,23 @@ def write_part(part: SearchLog, folder: Path, baselines: Mapping[str, Ranker]) -
         )
 
 
+def judged(part: SearchLog) -> JudgedQueries:
+    """With names of documents, so that equal scores are ranked as in the runs."""
+    return JudgedQueries(part.labels, part.group, queries=part.queries, documents=part.documents)
+
+
 def write_runs(part: SearchLog, folder: Path, rankers: Mapping[str, Ranker]) -> None:
-    """A TREC run of each ranker. Documents with equal scores come in an arbitrary order, the same on every run."""
-    ends = np.cumsum(part.group)
-    for name, ranker in rankers.items():
-        scored = list(
-            zip((-ranker(part)).tolist(), map(crc32, map(str.encode, part.documents)), part.documents, strict=True)
-        )
-        lines = []
-        for query, end, size in zip(part.queries, ends, part.group, strict=True):
-            ranked = enumerate(sorted(scored[end - size : end]), start=1)
-            lines += [f"{query} Q0 {document} {rank} {1 / rank:.4f} {name}\n" for rank, (_, _, document) in ranked]
-        (folder / f"{name}.run").write_text("".join(lines))
-
-
-def repeated_by_document(part: SearchLog, values: tuple[str, ...]) -> list[str]:
-    """Each query's value, repeated for each of its documents."""
-    return [value for value, size in zip(values, part.group, strict=True) for _ in range(size)]
+    """A TREC run of each ranker, and the judgements."""
+    judged(part).write_runs(folder, {name: ranker(part) for name, ranker in rankers.items()})
 
 
 def train_all(part: SearchLog, store: Path, pool: tuple[str, ...], *, trees: int) -> dict[str, Ranker]:
     """Plain LambdaMART, and the risk-sensitive objectives at each alpha, by name."""
-    judged = JudgedQueries(part.labels, part.group, queries=part.queries)
-    prod = QueryBaselines.from_store(judged, store, "prod")
-    several = QueryBaselines.from_store(judged, store, *pool)
+    # Without names of documents, the first trees see the mean over orders of all equal scores: GeoRisk at alpha 50
+    # vanishes on one order. The baselines' scores are those of their runs all the same.
+    queries = JudgedQueries(part.labels, part.group, queries=part.queries)
+    prod = QueryBaselines.from_store(queries, store, "prod")
+    several = QueryBaselines.from_store(queries, store, *pool)
     against_prod = {"u-cro": UCRO, "t-saro": TSARO, "t-faro": TFARO}
     objectives: dict[str, str | RankingObjective] = {PLAIN: "lambdarank"}
     for name, objective in against_prod.items():
@@ -182,8 +171,7 @@ def train(
 
 def choose(models: Mapping[str, Ranker], part: SearchLog, store: Path) -> str:
     """The risk-sensitive model with the highest URisk on queries kept for this, at the gate's alpha."""
-    judged = JudgedQueries(part.labels, part.group, queries=part.queries)
-    (baseline,) = QueryBaselines.from_store(judged, store, "prod").scores
+    (baseline,) = QueryBaselines.from_store(judged(part), store, "prod").scores
     scores = {name: ndcg(part, ranker) for name, ranker in models.items()}
     figures = {name: urisk(values - baseline, alpha=GATE_ALPHA) for name, values in scores.items()}
     best = max((name for name in models if name != PLAIN), key=lambda name: figures[name])
@@ -196,7 +184,7 @@ def choose(models: Mapping[str, Ranker], part: SearchLog, store: Path) -> str:
 
 def ndcg(part: SearchLog, ranker: Ranker) -> Floats:
     """nDCG@10 of each query."""
-    return JudgedQueries(part.labels, part.group).ndcg(ranker(part))
+    return judged(part).ndcg(ranker(part))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from pytest_riskguard.ltr.queries import (
     document_scores,
     is_count,
 )
-from pytest_riskguard.risk import expected_scores, standardised, topic_contributions
+from pytest_riskguard.risk import SmoothTradeoff, expected_scores, standardised, topic_contributions
 from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight, per_topic
 
 if TYPE_CHECKING:
@@ -231,8 +231,17 @@ class _RiskObjective(RankingObjective):
 
 
 @dataclass(eq=False)
-class UCRO(_RiskObjective):
+class _AgainstOne(_RiskObjective):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.baselines.only()
+
+
+@dataclass(eq=False)
+class UCRO(_AgainstOne):
     """U-CRO: a swap counts by what it does to URisk, with the same alpha for every query.
+
+    ``ValueError`` for a ``tradeoff`` together with an alpha, or one that is not increasing.
 
     Attributes
     ----------
@@ -240,29 +249,44 @@ class UCRO(_RiskObjective):
         One baseline.
     alpha : float
         Extra weight of a loss, at least 0.
+    tradeoff : SmoothTradeoff or None
+        What takes the place of alpha: ``risk.SMOOTH``, which AIRS 2019 calls fit to be a cost of LambdaMART but did
+        not train with, one fitted to your own fences, or any other that is increasing from -1 to 1.
     """
+
+    tradeoff: SmoothTradeoff | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.baselines.only()
+        if self.tradeoff:
+            if self.alpha != 1:
+                raise ValueError(f"a tradeoff says what a loss weighs: leave out alpha, got {self.alpha!r}")
+            if not self.tradeoff.is_increasing:
+                raise ValueError(
+                    "tradeoff must be increasing from -1 to 1, else a swap that improves nDCG could count as a loss; "
+                    f"fit one to a smaller alpha or to fences nearer to 0, got {self.tradeoff}"
+                )
 
     def _swaps(self, ndcg: FloatArray) -> SwapEffects:
-        return SwapEffects(TRADEOFF, np.full(ndcg.size, self.alpha), ndcg - self.baselines.only())
+        polynomial = np.array(self.tradeoff.coefficients) if self.tradeoff else _NONE
+        alphas, baseline = np.full(ndcg.size, self.alpha), self.baselines.only()
+        return SwapEffects(TRADEOFF, alphas, ndcg - baseline, coefficients=polynomial)
 
 
 @dataclass(eq=False)
-class TSARO(UCRO):
+class TSARO(_AgainstOne):
     """T-SARO: U-CRO with alpha'_j = (1 - Phi(TR_j)) alpha, so that risky queries weigh more (SIGIR 2016, Eq. 10).
 
     The standard deviation is re-estimated at every iteration.
     """
 
     def _swaps(self, ndcg: FloatArray) -> SwapEffects:
-        return super()._swaps(ndcg)._replace(alpha=adaptive_alpha(ndcg, self.baselines.only(), alpha=self.alpha))
+        baseline = self.baselines.only()
+        return SwapEffects(TRADEOFF, adaptive_alpha(ndcg, baseline, alpha=self.alpha), ndcg - baseline)
 
 
 @dataclass(eq=False)
-class TFARO(UCRO):
+class TFARO(_AgainstOne):
     """T-FARO: all swaps of a query weigh 1 + alpha'_j, won queries as well as lost ones (SIGIR 2014, Eq. 26).
 
     With ``baselines.mean()`` it is T*-FARO (SIGIR 2016). ``faro_weights`` does the same with query weights, for
@@ -289,7 +313,8 @@ class GeoRisk(_RiskObjective):
         queries.
     alpha : float
         Extra weight of doing worse than expected, at least 0. When alpha is in the hundreds GeoRisk vanishes, and
-        training ends with a ``UsageError``.
+        training ends with a ``UsageError``; where documents have names, perhaps at 50, since training begins with
+        equal scores.
     """
 
     def _swaps(self, ndcg: FloatArray) -> SwapEffects:
@@ -435,6 +460,8 @@ class SwapEffects(NamedTuple):
         For ``GEORISK``: one over the root of the expected score, 0 where that is 0.
     pool : GeoRiskNow
         For ``GEORISK``.
+    coefficients : array
+        For ``TRADEOFF``: those of a smooth one, in place of alpha; empty for the linear one.
     """
 
     kind: int
@@ -442,3 +469,4 @@ class SwapEffects(NamedTuple):
     differences: FloatArray = _NONE
     inverse_roots: FloatArray = _NONE
     pool: GeoRiskNow = GeoRiskNow()
+    coefficients: FloatArray = _NONE

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard import run
+from pytest_riskguard.data import write_run
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.reports import clean, counted, listed
 from pytest_riskguard.risk.checks import FloatArray, IntArray
@@ -28,8 +30,9 @@ class JudgedQueries:
 
     nDCG@k (Järvelin & Kekäläinen 2002) divides the discounted gains of the first k documents, ``gain / log2(1 +
     rank)``, by those of the best order of the query's documents. It is 0 for a query without a relevant document.
-    Where documents have equal scores it is the expectation over all their orders (McSherry & Najork 2008), so it does
-    not depend on the order of rows.
+    Where documents have equal scores it does not depend on the order of rows either: with ``documents`` these are
+    ranked by name, the last in the alphabet first, as trec_eval does and as runs are judged; without, it is the
+    expectation over all their orders (McSherry & Najork 2008).
 
     Parameters
     ----------
@@ -39,6 +42,8 @@ class JudgedQueries:
         How many rows each query has, in the order of the rows, as LightGBM takes it; each at least 1.
     queries : sequence of str or None
         The names of the queries, in the same order; None numbers them from 1.
+    documents : sequence of str or None
+        A name for each row, each once in a query.
     k : int
         The cutoff, at least 1.
     gain : {"exponential", "linear"}
@@ -56,6 +61,7 @@ class JudgedQueries:
         group: npt.ArrayLike,
         *,
         queries: Sequence[str] | None = None,
+        documents: Sequence[str] | None = None,
         k: int = 10,
         gain: Gain = "exponential",
     ) -> None:
@@ -74,15 +80,24 @@ class JudgedQueries:
                 f"labels must be from 0 to {most:g} with {gain} gains, got {self.labels[wrong[0]]:g} in row "
                 f"{wrong[0]} (counted from 0)"
             )
-        numbers = map(str, range(1, self.group.size + 1))
-        self.queries = tuple(numbers if queries is None else queries)
+        self.queries = tuple(map(str, range(1, self.group.size + 1) if queries is None else queries))
         _refuse_twice("queries", self.queries)
         if len(self.queries) != self.group.size:
             raise ValueError(f"queries must name the {self.group.size} of group, got {len(self.queries)} names")
+        #: Names of the rows, shape (n_documents,), or none.
+        self.documents = np.array([*map(str, () if documents is None else documents)], dtype=object)
+        if self.documents.size not in (0, self.labels.size):
+            raise ValueError(f"documents must name the {self.labels.size} of labels, got {self.documents.size} names")
+        self._names = [*zip(np.repeat(self.queries, self.group).tolist(), self.documents, strict=False)]
+        _refuse_twice("documents of a query", self._names)
+        self._ties = [-np.unique(self.documents, return_inverse=True)[1]] if self._names else []
         self.k, self.gain = int(k), gain
         #: Where each query's rows begin, and the end of the last: shape (n_queries + 1,).
         self.starts: IntArray = np.concatenate(([0], np.cumsum(self.group)))
         self.gains: FloatArray = np.exp2(self.labels) - 1 if gain == "exponential" else self.labels
+        # the rank, counted from 0, of each place of an order
+        self._rank_of_place = np.arange(self.labels.size) - np.repeat(self.starts[:-1], self.group)
+        self._ideal = np.maximum(self.ideal(self.k), 1e-300)  # where nothing is relevant, 0 is divided
 
     @property
     def measure(self) -> str:
@@ -95,13 +110,16 @@ class JudgedQueries:
         return same and np.array_equal(np.asarray(group), self.group)
 
     def order(self, scores: npt.ArrayLike) -> IntArray:
-        """Each query's rows from the highest score down, equal scores in the order of rows: (n_documents,)."""
-        return np.lexsort((-document_scores(scores, rows=self.labels.size), self._query_of))
+        """Each query's rows from the highest score down: (n_documents,).
+
+        Equal scores stand by the names of documents, the last first, or without names in the order of rows.
+        """
+        queries = np.repeat(np.arange(self.group.size), self.group)
+        return np.lexsort((*self._ties, -document_scores(scores, rows=self.labels.size), queries))
 
     def ideal(self, depth: int) -> FloatArray:
         """Discounted gains of the best order of each query's documents down to a depth: (n_queries,)."""
-        best = np.lexsort((-self.gains, self._query_of))
-        return self._summed(self.gains[best], self.discounts(depth))
+        return self._summed(self.gains[self.order(self.gains)], self.discounts(depth))
 
     def discounts(self, depth: int | None = None) -> FloatArray:
         """``1 / log2(1 + rank)`` of every rank, 0 below a depth: (n_ranks,), as many as the largest query has."""
@@ -114,29 +132,50 @@ class JudgedQueries:
         ``scores`` are finite, of shape (n_documents,); ``order`` is what ``order`` gives for them.
         """
         order = self.order(scores) if order is None else order
-        ranked = np.asarray(scores, dtype=np.float64)[order]
-        new = np.empty(ranked.size, dtype=bool)
-        new[1:] = ranked[1:] != ranked[:-1]
-        new[self.starts[:-1]] = True
-        first = np.flatnonzero(new)  # tied documents share their gains
-        sizes = np.diff(first, append=ranked.size)
-        gains = np.repeat(np.add.reduceat(self.gains[order], first) / sizes, sizes)
-        with np.errstate(invalid="ignore"):  # 0/0 where nothing is relevant
-            found: FloatArray = self._summed(gains, self.discounts(self.k)) / self._ideal
-        return np.minimum(np.where(self._ideal > 0, found, 0), 1)
+        gains = self.gains[order]
+        if not self._ties:  # tied documents share their gains
+            ranked = np.asarray(scores, dtype=np.float64)[order]
+            new = np.append(True, ranked[1:] != ranked[:-1])
+            new[self.starts[:-1]] = True
+            first = np.flatnonzero(new)
+            sizes = np.diff(first, append=ranked.size)
+            gains = np.repeat(np.add.reduceat(gains, first) / sizes, sizes)
+        found: FloatArray = self._summed(gains, self.discounts(self.k)) / self._ideal
+        return np.minimum(found, 1)
 
-    @cached_property
-    def _query_of(self) -> IntArray:
-        return np.repeat(np.arange(self.group.size), self.group)
+    def write_runs(self, folder: Path | str, scores: Mapping[str, npt.ArrayLike]) -> None:
+        """Write a run of each model, ``NAME.run``, and the labels as ``qrels.txt``, for ``riskguard compare``.
 
-    @cached_property
-    def _ideal(self) -> FloatArray:
-        return self.ideal(self.k)
+        With ``--qrels folder/qrels.txt --measure "<data.measure>"`` each run has the nDCG that ``ndcg`` gives: scores
+        in it are whole numbers that fall from rank to rank, so that nothing is tied.
 
-    @cached_property
-    def _rank_of_place(self) -> IntArray:
-        """The rank, counted from 0, of each place of an order."""
-        return np.arange(self.labels.size) - np.repeat(self.starts[:-1], self.group)
+        Parameters
+        ----------
+        folder : path
+            Made if it is missing; files in it are overwritten.
+        scores : mapping of str to array, shape (n_documents,)
+            The models' scores of the documents, finite, by their names.
+
+        Raises
+        ------
+        ValueError
+            Without ``documents``, or for other scores.
+        RunFormatError
+            For an empty name.
+        """
+        if not self._names:
+            raise ValueError("a run needs names of documents: give JudgedQueries(..., documents=)")
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, values in scores.items():
+            ranked = np.split(self.documents[self.order(values)], self.starts[1:-1])
+            write_run(folder / f"{name}.run", run(dict(zip(self.queries, ranked, strict=True))))
+        lines = []
+        for names, label in zip(self._names, self.labels, strict=True):
+            plain = " ".join(names).split() == [*names]
+            query, document = names if plain else map(quote, names)  # as runs have names with white space
+            lines.append(f"{query} {'0' if plain else '%'} {document} {label:.17g}\n")
+        (folder / "qrels.txt").write_bytes("".join(lines).encode())
 
     def _summed(self, gains: FloatArray, discounts: FloatArray) -> FloatArray:
         return np.add.reduceat(gains * discounts[self._rank_of_place], self.starts[:-1])
@@ -264,7 +303,7 @@ def _group_sizes(group: npt.ArrayLike) -> IntArray:
     return sizes.astype(np.int64)
 
 
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
+def _refuse_twice(what: str, names: Sequence[object]) -> None:
     if twice := [name for name, times in Counter(names).items() if times > 1]:
         raise ValueError(f"{what} must have different names, got {twice[0]!r} twice")
 

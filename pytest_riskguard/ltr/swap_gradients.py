@@ -53,6 +53,19 @@ def _georisk_step(pool: GeoRiskNow, change: float, above: float, inverse_root: f
 
 
 @_compiled
+def _smooth(coefficients: FloatArray, difference: float) -> float:
+    """What ``SmoothTradeoff`` gives for one difference; what lies beyond -1 and 1 counts as these.
+
+    A change leads there only from the mean over tied documents, or with ``truncation_level``.
+    """
+    difference = min(max(difference, -1.0), 1.0)
+    found = 0.0
+    for coefficient in coefficients:
+        found = (found + coefficient) * difference
+    return found
+
+
+@_compiled
 def _effect(effects: SwapEffects, query: int, change: float) -> float:
     """What a change of a query's nDCG does to the risk measure."""
     if effects.kind == GEORISK:
@@ -61,6 +74,8 @@ def _effect(effects: SwapEffects, query: int, change: float) -> float:
     if effects.kind == WEIGHTED:
         return (1 + alpha) * change
     difference: float = effects.differences[query]
+    if effects.coefficients.size:
+        return _smooth(effects.coefficients, difference + change) - _smooth(effects.coefficients, difference)
     return change + alpha * (min(difference + change, 0.0) - min(difference, 0.0))
 
 

@@ -12,8 +12,6 @@ from pytest_riskguard.risk.checks import FloatArray, loss_weight, per_topic
 KINDS = ("linear", "smooth")
 #: The points the smooth function was fitted to lie on and around the linear one at alpha-hat = 2.
 SMOOTH_ALPHA = 1.0
-#: What a difference at a fence is worth: too little to be noticed (AIRS 2019, section 4).
-_WORTH_OF_FENCE = 0.05
 
 
 @frozen
@@ -43,9 +41,9 @@ class SmoothTradeoff:
         This is the consistency that a cost of LambdaMART needs (AIRS 2019, section 4). The derivative must not be 0
         throughout, nor negative where it is least, which is at an end or at a root of its own derivative.
         """
-        slope = np.polyder(np.array([*self.coefficients, 0.0]))
-        turns = np.roots(np.polyder(slope)).real
-        return bool(slope.any() and np.polyval(slope, [-1, *np.clip(turns, -1, 1), 1]).min() >= 0)
+        slope = np.polyder((*self.coefficients, 0))
+        turns = np.clip(np.roots(np.polyder(slope)).real, -1, 1)
+        return bool(slope.any() and min(np.polyval(slope, [-1, *turns, 1])) >= 0)
 
 
 #: The cubic of AIRS 2019, section 4, with its coefficients as printed.
@@ -78,9 +76,9 @@ def fitted_tradeoff(lower_fence: float, upper_fence: float, *, alpha: float) -> 
     """
     if not -1 < lower_fence < 0 < upper_fence < 1:
         raise ValueError(f"expected -1 < lower_fence < 0 < upper_fence < 1, got {lower_fence!r} and {upper_fence!r}")
-    worth = (-1 - loss_weight(alpha), -_WORTH_OF_FENCE, 0, _WORTH_OF_FENCE, 1)
-    fitted = np.polyfit([-1, lower_fence, 0, upper_fence, 1], worth, 3)
-    return SmoothTradeoff(tuple(fitted[:-1].tolist()))
+    points = (-1, lower_fence, 0, upper_fence, 1), (-1 - loss_weight(alpha), -0.05, 0, 0.05, 1)
+    *coefficients, _ = np.polyfit(*points, deg=3).tolist()
+    return SmoothTradeoff(tuple(coefficients))
 
 
 def tradeoff(differences: npt.ArrayLike, *, kind: str = "linear", alpha: float) -> FloatArray:

@@ -80,6 +80,16 @@ def urisk_effect(score: float, baseline: float, alpha: float) -> Callable[[float
     return lambda change: tradeoff(score + change - baseline, alpha) - tradeoff(score - baseline, alpha)
 
 
+def smooth_effect(score: float, baseline: float, coefficients: Sequence[float]) -> Callable[[float], float]:
+    """The change of a polynomial of the difference, which is from -1 to 1 where nDCG is."""
+
+    def worth(difference: float) -> float:
+        d = min(max(difference, -1.0), 1.0)
+        return math.fsum(c * d**power for power, c in enumerate(reversed(coefficients), 1))
+
+    return lambda change: worth(score + change - baseline) - worth(score - baseline)
+
+
 def expected(pool: Sequence[Sequence[float]], system: int, query: int) -> float:
     of_all = sum(map(sum, pool))
     return sum(pool[system]) * sum(row[query] for row in pool) / of_all if of_all else 0.0

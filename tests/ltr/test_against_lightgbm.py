@@ -8,6 +8,7 @@ import pytest
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines
+from pytest_riskguard.risk import SMOOTH
 
 pytest.importorskip("numba")
 lightgbm = pytest.importorskip("lightgbm")
@@ -80,11 +81,18 @@ def every_objective(labels: Array, group: Any, features: Array) -> list[Any]:
     data = JudgedQueries(labels, group)
     one = QueryBaselines.from_document_scores(data, {"bm25": features[:, 0]})
     several = QueryBaselines.from_document_scores(data, {"bm25": features[:, 0], "other": features[:, 1]})
-    return [LambdaMART(), UCRO(one, 2), TSARO(one, 2), TFARO(several.mean(), 2), GeoRisk(several, 2)]
+    return [
+        LambdaMART(),
+        UCRO(one, 2),
+        TSARO(one, 2),
+        TFARO(several.mean(), 2),
+        GeoRisk(several, 2),
+        UCRO(one, tradeoff=SMOOTH),
+    ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", range(6))
 def test_one_objective_serves_train_and_ranker(place):
     pytest.importorskip("sklearn")
     from sklearn.base import clone

@@ -1,5 +1,6 @@
 """Gradients of the objectives against plain Python, which recomputes nDCG and risk after each swap."""
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines
-from pytest_riskguard.risk import georisk
+from pytest_riskguard.risk import SMOOTH, SmoothTradeoff, fitted_tradeoff, georisk
 from tests.ltr import plain_lambdas as plain
 
 pytest.importorskip("numba")
@@ -115,6 +116,37 @@ def test_objectives_against_one_baseline_are_those_of_plain_python(rows, options
         agree(objective(one, alpha, **options), rows, effect, within=1e-7, **options)
 
 
+#: That of AIRS 2019, one fitted to other fences, and one that falls beyond 1.
+TRADEOFFS = SMOOTH, fitted_tradeoff(-0.1, 0.2, alpha=2), SmoothTradeoff((-0.3, 0.0, 1.0))
+
+
+@settings(deadline=None)
+@given(data(), OPTIONS, st.sampled_from(TRADEOFFS), SEEDS)
+def test_a_smooth_trade_off_is_that_of_plain_python(rows, options, tradeoff, seed):
+    one = baselines(seed, rows)
+
+    def effect(ndcg: list[float], query: int) -> Effect:
+        return plain.smooth_effect(ndcg[query], one.only().tolist()[query], tradeoff.coefficients)
+
+    agree(UCRO(one, tradeoff=tradeoff, **options), rows, effect, **options)
+
+
+@pytest.mark.parametrize("tradeoff", TRADEOFFS)
+def test_no_swap_that_improves_ndcg_counts_as_a_loss(tradeoff):
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        data = JudgedQueries(rng.integers(0, 5, 12), [12], documents="abcdefghijkl")
+        scores, baseline = rng.normal(size=12), rng.uniform()
+        (before,) = data.ndcg(scores)
+        for pair in itertools.combinations(range(12), 2):
+            swapped = scores.copy()
+            swapped[[*pair]] = scores[[*pair[::-1]]]
+            (after,) = data.ndcg(swapped)
+            effect = plain.smooth_effect(before, baseline, tradeoff.coefficients)(after - before)
+            assert np.sign(effect) == np.sign(after - before)
+            assert tradeoff(after - baseline) - tradeoff(before - baseline) == pytest.approx(effect, abs=1e-12)
+
+
 def georisk_effect(pool: QueryBaselines, alpha: float) -> Callable[[list[float], int], Effect]:
     return lambda ndcg, query: plain.georisk_effect(ndcg, pool.scores.tolist(), query, alpha)
 
@@ -201,6 +233,16 @@ def test_ndcg_is_that_of_the_baselines():
         (lambda: UCRO(baselines(0, ROWS), -1), ValueError, "alpha must be finite and at least 0, got -1"),
         (lambda: UCRO(baselines(0, ROWS, many=2)), ValueError, r"expected one baseline, got 2; baselines.mean\(\)"),
         (lambda: TFARO(baselines(0, ROWS, many=2)), ValueError, "expected one baseline, got 2"),
+        (
+            lambda: UCRO(baselines(0, ROWS), 2, SMOOTH),
+            ValueError,
+            "a tradeoff says what a loss weighs: leave out alpha, got 2",
+        ),
+        (
+            lambda: UCRO(baselines(0, ROWS), tradeoff=fitted_tradeoff(-0.241, 0.292, alpha=5)),
+            ValueError,
+            r"else a swap that improves nDCG could count as a loss; .* got SmoothTradeoff\(coefficients=\(3\.",
+        ),
         (lambda: LambdaMART().gradients([1, 0], [math.inf, 0], [2]), ValueError, "scores must be finite, got inf in"),
         (
             lambda: GeoRisk(baselines(0, ROWS), 71).gradients(*ROWS),

@@ -1,5 +1,6 @@
 """nDCG of document scores, against plain Python and ir-measures; baselines of documents, of queries, of a store."""
 
+from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -8,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_riskguard import score_run
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.cli.main import run
+from pytest_riskguard.data import read_qrels
 from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.ltr import JudgedQueries, QueryBaselines
 from tests.ltr import plain_lambdas as plain
@@ -66,9 +70,9 @@ def test_scores_of_queries_are_put_in_the_order_of_the_data_and_a_barren_query_n
 
 
 @pytest.mark.parametrize("gain", ["exponential", "linear"])
-def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
-    scores = [0.1, 0.5, 0.2, 1.0, 2.0, 0.7, 0.3]
-    data = JudgedQueries(LABELS, GROUP, queries=NAMES, gain=gain)
+def test_stored_baselines_score_what_their_documents_do_ties_included(tmp_path, gain):
+    scores = [0.5, 0.5, 0.2, 1.0, 2.0, 0.7, 0.7]  # the better of two with equal scores has the first name
+    data = JudgedQueries(LABELS, GROUP, queries=NAMES, documents=[f"d{n}" for n in range(7)], gain=gain)
     rows = list(zip(np.repeat(NAMES, GROUP), LABELS, scores, strict=True))
     (tmp_path / "qrels").write_text("".join(f"{q} 0 d{n} {label}\n" for n, (q, label, _) in enumerate(rows)))
     ranked = sorted(enumerate(rows), key=lambda row: (row[1][0], -row[1][2]))
@@ -86,6 +90,39 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
         QueryBaselines.from_store(JudgedQueries(LABELS, GROUP, queries=NAMES, gain=gain, k=7), store, "prod")
     with pytest.raises(DataError, match="expected stored baselines, found none: riskguard baseline add stores one"):
         QueryBaselines.from_store(data, tmp_path / "empty")
+
+
+@pytest.mark.parametrize("gain", ["exponential", "linear"])
+def test_written_runs_are_judged_by_the_ndcg_that_the_data_give(tmp_path, monkeypatch, gain):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, 25, 30)
+    queries = [f"query {number}%" for number in range(30)]
+    documents: Any = [name for size in group for name in rng.permutation(40)[:size]]  # 10 comes before 9 in a run
+    data = JudgedQueries(rng.integers(0, 4, group.sum()), group, queries=queries, documents=documents, gain=gain)
+    # ties, the second also in 32 bits alone
+    scores = {"bm25": rng.integers(0, 3, group.sum()), "model": 1 + rng.integers(0, 9, group.sum()) * 1e-9}
+    data.write_runs("new/folder", scores)
+    qrels = Path("new/folder/qrels.txt")
+    direct = QueryBaselines.from_document_scores(data, scores)
+    for name, expected in zip(scores, direct.scores, strict=True):
+        np.testing.assert_array_equal(expected, data.ndcg(scores[name]))
+        (found,) = score_run(Path(f"new/folder/{name}.run"), read_qrels(qrels), [data.measure])
+        by_query = dict(zip(found.topics, found.values, strict=True))
+        np.testing.assert_allclose([by_query.get(query, 0) for query in queries], expected, rtol=0, atol=1e-12)
+        added = ["baseline", "add", name, f"new/folder/{name}.run", "--qrels", str(qrels)]
+        assert run([*added, "--measure", data.measure]) == 0
+    stored = QueryBaselines.from_store(data, "baselines", *scores)
+    np.testing.assert_allclose(stored.scores, direct.scores, rtol=0, atol=1e-12)
+
+
+def test_labels_are_written_as_they_are_and_others_can_read_them(tmp_path):
+    data = JudgedQueries([0, 2, 0.1, 12345678], [2, 2], documents=["b", "a", "b", "é"], gain="linear")
+    data.write_runs(tmp_path, {"prod": [1, 1, 1, 2]})
+    assert (tmp_path / "qrels.txt").read_bytes().decode().splitlines()[::3] == ["1 0 b 0", "2 0 é 12345678"]
+    assert float((tmp_path / "qrels.txt").read_text(encoding="utf-8").split()[11]) == 0.1
+    ranked = [line.split()[2] for line in (tmp_path / "prod.run").read_text(encoding="utf-8").splitlines()]
+    assert ranked == ["b", "a", "é", "b"]
 
 
 def test_queries_without_names_are_numbered_and_labels_may_be_30_or_of_32_bits():
@@ -123,6 +160,17 @@ def test_queries_without_names_are_numbered_and_labels_may_be_30_or_of_32_bits()
             ValueError,
             "queries must have different names",
         ),
+        (
+            lambda: JudgedQueries([1, 0], [2], documents=["a"]),
+            ValueError,
+            "documents must name the 2 of labels, got 1 names",
+        ),
+        (
+            lambda: JudgedQueries([1, 0, 1], [1, 2], documents="aaa"),
+            ValueError,
+            r"documents of a query must have different names, got \('2', 'a'\) twice",
+        ),
+        (lambda: DATA.write_runs("x", {}), ValueError, "names of documents: give JudgedQueries.*, documents="),
         (lambda: QueryBaselines(DATA, (), np.zeros((0, 3))), ValueError, r"\(0, 3\), got \(0, 3\)"),
         (lambda: QueryBaselines(DATA, ("a",), np.zeros(3)), ValueError, r"\(1, 3\), got \(3,\)"),
         (

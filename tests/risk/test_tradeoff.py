@@ -57,6 +57,7 @@ def test_what_cannot_be_fitted_is_refused(lower, upper, alpha, message):
         ((0.5001, 1.0), False),
         ((-0.5001, 1.0), False),
         ((-0.3, 0.0, 1.0), True),  # falls beyond 1
+        ((1 / 3, -2.0, 3.5), True),  # derivative (d - 2)^2 - 1/2
         # derivative 3 (d - 1/2)^2, and below 0 between the points of any grid
         ((1.0, -1.5, 0.75), True),
         ((1.0, -1.5, 0.75 - 1e-12), False),
