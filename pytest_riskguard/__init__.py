@@ -12,20 +12,18 @@ from pytest_riskguard.lazily import lazily
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_riskguard.assertions import check
+    from pytest_riskguard.assertions import Assertion, check
     from pytest_riskguard.data.memory import run
     from pytest_riskguard.data.run_scores import score_run
     from pytest_riskguard.errors import RiskguardError, RiskyError
     from pytest_riskguard.gates.verdict import Verdict
 
-    assert_equivalent: Callable[..., Verdict]
-    assert_georisk_not_worse: Callable[..., Verdict]
-    assert_no_drift: Callable[..., Verdict]
-    assert_no_topic_collapse: Callable[..., Verdict]
-    assert_not_inferior: Callable[..., Verdict]
-    assert_not_significantly_risky: Callable[..., Verdict]
+    assert_equivalent: Assertion
+    assert_georisk_not_worse: Assertion
+    assert_no_drift: Assertion
+    assert_no_topic_collapse: Assertion
+    assert_not_inferior: Assertion
+    assert_not_significantly_risky: Assertion
 
 __all__ = [
     "RiskguardError",

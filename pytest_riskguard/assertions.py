@@ -24,7 +24,7 @@ from pytest_riskguard.engine.question import Question
 from pytest_riskguard.errors import DataError, RiskyError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, Gate, gate_of, options_of
 from pytest_riskguard.gates.option_types import Number, OptionTypeError, Text
-from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
+from pytest_riskguard.gates.verdict import Commands, Verdict, refused
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
@@ -33,6 +33,8 @@ _INDENT = 12
 System = TopicScores | Run | Any
 Pool = Mapping[str, System] | Sequence[TopicScores | Run]
 Judgements = Qrels | Path | str | Any
+#: A function that asks a kind's question.
+Assertion = Callable[..., Verdict]
 _WEIGHT, _NAME = Number(0, open_range=True), Text("a name")
 
 
@@ -106,9 +108,8 @@ def check(
     except UsageError as error:
         raise ValueError(str(error)) from None
     except DataError as error:
-        return record(
-            incomparable(gate, error, measure=None, candidate="candidate", baselines=tuple(name for name, _ in named))
-        )
+        baselines = tuple(name for name, _ in named)
+        return record(refused(Verdict(gate, "incomparable", None, None, "candidate", baselines), error))
 
 
 def _gate(kind: str, options: Mapping[str, Any], *, weighted: bool) -> Gate:
@@ -186,9 +187,7 @@ def current_test() -> str | None:
     return running.rpartition(" (")[0] if running else None
 
 
-def assertion(
-    kind: type[Gate], ask: Callable[..., Verdict], check: Callable[..., Verdict], leave_out: Collection[str] = ()
-) -> Callable[..., Verdict]:
+def assertion(kind: type[Gate], ask: Assertion, check: Assertion, leave_out: Collection[str] = ()) -> Assertion:
     """A function that asks a kind's question: with the parameters of ``check``, but some, and the kind's options."""
 
     def asking(*systems: Any, **given: Any) -> Verdict:

@@ -106,8 +106,7 @@ def stdtrit(freedom: float, p: float) -> float:
     return -t if p < 0.5 else t
 
 
-def _each(function: Callable[[float], float], name: str, x: npt.ArrayLike) -> FloatArray:
-    x = np.asarray(x, dtype=np.float64)
+def _each(function: Callable[[float], float], name: str, x: FloatArray) -> FloatArray:
     if x.size < MANY:
         return np.array(list(map(function, x.ravel().tolist()))).reshape(x.shape)
     from scipy import special

@@ -42,8 +42,7 @@ class Remedy:
     def here(self, words: Callable[[str], Sequence[str]]) -> Remedy:
         """The same with the words that each command needs where it is typed, by the command's name."""
         return Remedy(
-            self.text,
-            *(" ".join([one, *map(shlex.quote, words(one.partition(" ")[0]))]) for one in self.commands),
+            self.text, *(" ".join([one, *map(shlex.quote, words(one.partition(" ")[0]))]) for one in self.commands)
         )
 
 
@@ -110,11 +109,7 @@ class RiskguardError(Exception):
         return self.found_at(nearby(self.where, *folders) or str(self.where))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _same_error, (type(self), self.args), self.__dict__  # other processes raise it again
-
-
-def _same_error(kind: type[RiskguardError], args: tuple[object, ...]) -> RiskguardError:
-    return kind.__new__(kind, *args)
+        return Exception.__new__, (type(self), *self.args), self.__dict__  # other processes raise it again
 
 
 def nearby(path: Path | str | None, *folders: Path) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, dataclass_transform
 
@@ -18,11 +18,7 @@ from typing import Any, dataclass_transform
 def frozen(cls: Any = None, *, eq: bool = True) -> Any:
     """As ``dataclass(frozen=True, eq=eq)`` for type checkers; methods that the class defines itself stay."""
     if cls is None:
-        return lambda cls: _frozen(cls, eq)
-    return _frozen(cls, eq)
-
-
-def _frozen(cls: type, eq: bool) -> type:
+        return partial(frozen, eq=eq)
     cls.__doc__ = cls.__doc__ or cls.__name__  # a missing one would be made from the signature
     shared: dict[str, Any] = {"__repr__": _repr}
     if eq:
@@ -41,14 +37,12 @@ def _repr(self: Any) -> str:
 def _equals(self: Any, other: Any) -> Any:
     if type(other) is not type(self):
         return NotImplemented
-    kind: Any = type(self)
-    values, _ = _values_of(kind)
+    values, _ = _values_of(self.__class__)
     return values(self) == values(other)
 
 
 def _hash(self: Any) -> int:
-    kind: Any = type(self)
-    _, values = _values_of(kind)
+    _, values = _values_of(self.__class__)
     return hash(values(self))
 
 

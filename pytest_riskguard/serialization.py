@@ -6,7 +6,7 @@ import functools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Any, TypeVar, cast
 
 from pytest_riskguard.frozen import frozen
@@ -20,8 +20,16 @@ _DIGITS = "%.12g"
 #: Metadata of a field that is written only where it is neither 0 nor empty.
 UNLESS_EMPTY = {"unless_empty": True}
 
-#: Metadata of a field that is not written: the sentences that are made from it are.
-UNWRITTEN = {"json": False}
+
+def unless_empty(default: Any) -> Any:
+    """A field that is written only where it is neither 0 nor empty."""
+    return field(default=default, metadata=UNLESS_EMPTY)
+
+
+def unwritten(default: Any) -> Any:
+    """A field that is not written: the sentences that are made from it are."""
+    return field(default=default, metadata={"json": False})
+
 
 T = TypeVar("T")
 

@@ -12,6 +12,8 @@ from pathlib import Path
 #: What CI systems read as a command: ``::`` at the start of a line, indented or not (GitHub), and ``##[``, ``##vso[``
 #: or ``##teamcity[`` anywhere in it.
 _COMMAND = re.compile(r"(?<!\S)::|##(?=\w*\[)")
+#: Names of topics, of systems or of gates.
+Names = tuple[str, ...]
 #: Characters of the longest address that may become a link.
 MAX_ADDRESS = 2000
 
@@ -73,7 +75,7 @@ def document_address(text: str) -> str:
     return text
 
 
-def listed(items: tuple[str, ...], *, most: int, left_out: int = 0) -> str:
+def listed(items: Sequence[str], *, most: int, left_out: int = 0) -> str:
     """The first ``most`` items with commas between them, and how many more there are, with those left out before."""
     return named([clean(item, limit=60) for item in items[:most]], left_out=len(items[most:]) + left_out)
 

@@ -1,7 +1,5 @@
 """The store of baselines on disk: runs that a team trusts, with the scores they had when they were stored."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.lazily import lazily
@@ -11,9 +9,4 @@ if TYPE_CHECKING:
 
 __all__ = ["stored_scores"]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "baselines.store": "stored_scores",
-    },
-)
+__getattr__ = lazily(__name__, {"baselines.store": "stored_scores"})

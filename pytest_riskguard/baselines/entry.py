@@ -232,7 +232,7 @@ class Entry:
         names = {path.name for path in self.folder.iterdir()} - CONTENTS if self.folder.is_dir() else set()
         if names:
             raise self.error(
-                f"holds files that riskguard did not write ({listed(tuple(sorted(names)), most=5)}) and that would "
+                f"holds files that riskguard did not write ({listed(sorted(names), most=5)}) and that would "
                 "be lost; move them somewhere else and try again"
             )
 

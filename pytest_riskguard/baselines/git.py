@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pytest_riskguard.baselines.manifest import GitState
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.text import Names
 
 #: Files of a new store. If line ends were changed, the scores would not match the digest in the manifest.
 FILES = {".gitattributes": "* -text\n", ".gitignore": ".lock\n.tmp-*\n"}
@@ -47,7 +48,7 @@ class Repository:
         root = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
         return None if root is None else cls(root)
 
-    def head(self) -> tuple[str, ...]:
+    def head(self) -> Names:
         """The commit that is checked out, then its parents as far as the clone has them."""
         return self._commits("rev-list", "--parents", "--max-count=1", "HEAD")
 
@@ -72,7 +73,7 @@ class Repository:
         changes = self._said("status", *options, "--", ":/", outside)
         return None if changes is None or not head else GitState(head[0], dirty=bool(changes.strip()))
 
-    def files(self, commit: str, paths: Iterable[str]) -> tuple[str, ...]:
+    def files(self, commit: str, paths: Iterable[str]) -> Names:
         """The files of a commit that these paths from the root name, or that are in the folders they name."""
         arguments = ("--literal-pathspecs", "ls-tree", "-r", "--name-only", "-z", "--full-tree", commit, "--")
         return tuple(filter(None, self._text(*arguments, *paths).split("\0")))
@@ -81,7 +82,7 @@ class Repository:
         """What a file of a commit holds; None where the clone does not have it."""
         return self._said("cat-file", "blob", f"{commit}:{path}")
 
-    def _commits(self, *arguments: str) -> tuple[str, ...]:
+    def _commits(self, *arguments: str) -> Names:
         commits = tuple(self._text(*arguments).split())
         return commits if all(map(_COMMIT.fullmatch, commits)) else ()
 

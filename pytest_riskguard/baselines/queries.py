@@ -39,10 +39,7 @@ def _digest(text: str) -> str:
 def to_bytes(rows: Rows) -> bytes:
     """One line for each topic, as ``from_bytes`` reads it; roles that no topic has get no column."""
     columns = [role for role in ROLES if role == TEXT or any(role in row for row in rows.values())]
-    lines = [
-        ["topic", *columns],
-        *([topic, *(rows[topic].get(role, "") for role in columns)] for topic in rows),
-    ]
+    lines = [["topic", *columns], *([topic, *(rows[topic].get(role, "") for role in columns)] for topic in rows)]
     return "".join("\t".join(cells) + "\n" for cells in lines).encode()
 
 

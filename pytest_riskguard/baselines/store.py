@@ -30,6 +30,7 @@ from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
 
 _Result = TypeVar("_Result")
@@ -49,6 +50,7 @@ def stored_scores(store: Path | str, measure: str, *names: str) -> dict[str, Top
 Changes = Sequence[tuple[TopicScores, TopicScores]]
 
 
+@frozen
 class Store:
     """A folder of baselines; it need not exist before the first one is added.
 
@@ -58,8 +60,7 @@ class Store:
     takes. ``scoring`` is what ``NewEntry.read`` takes; without measures those of the baseline.
     """
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    root: Path
 
     def names(self) -> tuple[str, ...]:
         """Every stored name, sorted, including the names of damaged baselines."""

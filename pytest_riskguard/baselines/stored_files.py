@@ -13,6 +13,7 @@ from pathlib import Path
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.text import Names
 
 #: So many topics are diluted by honest changes of judgements, however few topics there are.
 MOST_DILUTED = 3
@@ -36,12 +37,12 @@ class Scored:
     rescored: bool = False
     stored_mean: float | None = None
     backed: bool = True
-    gone: tuple[str, ...] = ()
-    emptied: tuple[str, ...] = ()
+    gone: Names = ()
+    emptied: Names = ()
     diluted: Mapping[str, float] = field(default_factory=dict)
-    rephrased: tuple[str, ...] = ()
-    unasked: tuple[str, ...] = ()
-    reassigned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rephrased: Names = ()
+    unasked: Names = ()
+    reassigned: Mapping[str, Names] = field(default_factory=dict)
     topics_changed: bool = False
     run: JudgedRun | None = field(default=None, compare=False)
 

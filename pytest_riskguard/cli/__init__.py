@@ -3,8 +3,6 @@
 ``Inputs`` and the options load on first use, so that listing commands costs little.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.cli.main import LazyCommand, main  # noqa: F401 - the command's entry point
@@ -16,10 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Inputs", "LazyCommand", "Outputs", "output_options", "system_options"]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "cli.inputs": "Inputs system_options",
-        "cli.output": "Outputs output_options",
-    },
-)
+__getattr__ = lazily(__name__, {"cli.inputs": "Inputs system_options", "cli.output": "Outputs output_options"})

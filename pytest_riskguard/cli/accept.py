@@ -27,13 +27,12 @@ from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.verdict import HOW_READ
+from pytest_riskguard.gates.verdict import HOW_READ, JudgedFile, Verdict
 from pytest_riskguard.text import clean, named
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.config.schema import Config
-    from pytest_riskguard.gates.verdict import JudgedFile, Verdict
     from pytest_riskguard.reports.comparisons import Report
 
 _YAML = (".yaml", ".yml")

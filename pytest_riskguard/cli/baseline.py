@@ -6,7 +6,7 @@ Whatever changes one says what that does to its scores, for the person who revie
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,23 +30,21 @@ from pytest_riskguard.cli.options import (
     store_of,
     surroundings,
 )
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, Queries
 from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.reports.numbers import percent, plain, signed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.serialization import to_plain
-from pytest_riskguard.text import clean, counted, listed
+from pytest_riskguard.text import Names, clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
-    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.baselines.store import Changes, Store
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.data.runs import Run
-    from pytest_riskguard.data.scores import TopicScores
 
 #: How many queries that lose, and that gain, are shown.
 MAX_SHOWN = 5
-Changes = Sequence[tuple["TopicScores", "TopicScores"]]
 
 
 @click.group()
@@ -63,7 +61,7 @@ def opened() -> Store:
 
 
 def scoring_of(
-    collection: Collection, default: tuple[str, ...] | None = None, *, config: Config | None = None
+    collection: Collection, default: Names | None = None, *, config: Config | None = None
 ) -> dict[str, Any]:
     """What scores a run; without measures those of riskguard.yaml, else the ``default``, if there is one."""
     config, measures = config or surroundings(), collection.measures
@@ -77,13 +75,20 @@ def scoring_of(
 
 
 def _storing_options(command: Command) -> Command:
-    """Options of a command that stores a run."""
-    dropped: dict[str, Any] = {"flag_value": False, "default": True}
+    """Name, run and options of a command that stores one."""
     for option in (
         flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
-        flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
+        flag(
+            "--no-run",
+            "keep_run",
+            help="Do not keep the run itself, so it is never scored again.",
+            flag_value=False,
+            default=True,
+        ),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         collection_options("format", "ties"),
+        click.argument("run", type=FILE, required=False),
+        click.argument("name"),
     ):
         command = option(command)
     return command
@@ -104,7 +109,7 @@ def _run_of(run: Path | None, collection: Collection) -> GivenFile | Run:
             "name the RUN to store; without one, the answers of riskguard.yaml's live candidate are stored, and it "
             "names none, such as `candidate: {http: ...}`"
         )
-    with code_from(config.path.parent):
+    with code_from(config):
         return live.retrieve()
 
 
@@ -112,8 +117,6 @@ def _run_of(run: Path | None, collection: Collection) -> GivenFile | Run:
 
 
 @baseline.command()
-@click.argument("name")
-@click.argument("run", type=FILE, required=False)
 @_storing_options
 @flag("--replicate", help="RUN is another run of the same system as NAME, scored with its measures.")
 def add(name: str, run: Path | None, *, collection: Collection, replicate: bool, **about: Any) -> None:
@@ -140,8 +143,6 @@ def add(name: str, run: Path | None, *, collection: Collection, replicate: bool,
 
 
 @baseline.command()
-@click.argument("name")
-@click.argument("run", type=FILE, required=False)
 @_storing_options
 @flag("--dry-run", help="Say what would change, and write nothing.")
 @in_ci_option
@@ -192,13 +193,7 @@ def remove(name: str) -> None:
 
 
 def replace_run(
-    store: Store,
-    name: str,
-    run: GivenFile | Run,
-    *,
-    dry_run: bool,
-    queries: Mapping[str, str],
-    **about: Any,
+    store: Store, name: str, run: GivenFile | Run, *, dry_run: bool, queries: Queries, **about: Any
 ) -> None:
     """Put a run in the place of a baseline's, and say what changes; ``about`` is as ``Store.update`` takes it."""
     old = store.manifest(name)
@@ -216,7 +211,7 @@ def replace_run(
         click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
 
 
-def _tell_changes(changes: Changes, queries: Mapping[str, str]) -> None:
+def _tell_changes(changes: Changes, queries: Queries) -> None:
     """Each mean before and after, the queries that lose and gain, and those that are scored on one side only."""
     sides = {"no longer scored": set[str](), "scored from now on": set[str]()}
     if not changes:
@@ -240,7 +235,7 @@ def _tell_changes(changes: Changes, queries: Mapping[str, str]) -> None:
         sides["scored from now on"] |= new.keys() - old.keys()
     for what, alone in sides.items():
         if alone:
-            click.echo(f"  {what}: {listed(tuple(sorted(alone)), most=MAX_SHOWN)}")
+            click.echo(f"  {what}: {listed(sorted(alone), most=MAX_SHOWN)}")
 
 
 # The commands that read.
@@ -285,8 +280,11 @@ def show(name: str) -> None:
     manifest = store.manifest(name)
     with _noted(damaged, f"{name}: damaged"):
         click.echo(_stored(store, name))
-    for key, value in _facts(manifest):
-        click.echo(f"  {key:<22} {value}")
+    for key, value in to_plain(manifest).items():
+        for part, one in value.items() if isinstance(value, dict) else [("", value)]:
+            what = clean(f"{key}.{part}" if part else key)
+            text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+            click.echo(f"  {what:<22} {clean(text, limit=500)}")
     for number in sorted(map(int, manifest.replicates)):
         with _noted(damaged, f"replicate {number}: damaged"):
             click.echo(f"replicate {number}: {_line(_replicate(store, name, number))}")
@@ -296,14 +294,6 @@ def show(name: str) -> None:
                 click.echo(line)
     if damaged:
         raise damaged[0]
-
-
-def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Everything that a manifest says."""
-    for key, value in to_plain(manifest).items():
-        for part, one in value.items() if isinstance(value, dict) else [("", value)]:
-            text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-            yield clean(f"{key}.{part}" if part else key), clean(text, limit=500)
 
 
 def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
@@ -318,7 +308,7 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
 @baseline.command()
 @click.argument("names", nargs=-1)
 @config_option
-def verify(names: tuple[str, ...]) -> None:
+def verify(names: Names) -> None:
     """Check that baselines are what was stored.
 
     Compares all of them, or NAMES, with the digests in their manifests, replicates and earlier runs included.

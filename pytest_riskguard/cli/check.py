@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -81,8 +81,10 @@ def check(
         raise UsageError(f"--candidate and --baseline are about one riskguard.yaml, found {len(files)}; name one")
     every = [(settings, all_items(settings)) for settings in map(load_gates, files or [the_config()])]
     wanted = {item.id for item in asked_for([item for _, items in every for item in items], names)}
-    kept: dict[str, Any] = {"report": bool(outputs.paths), "keep_in": outputs.kept_in}
-    declared = [declared_gates(settings, candidate, baselines, **kept) for settings, _ in every]
+    declared = [
+        declared_gates(settings, candidate, baselines, report=bool(outputs.paths), keep_in=outputs.kept_in)
+        for settings, _ in every
+    ]
     outputs.check(*(path for _, _, read in declared for path in read))
     verdicts: list[Verdict] = []
     gates: list[KnownGate] = []
@@ -92,7 +94,7 @@ def check(
         for item in items:
             places: tuple[int, ...] = ()
             if item.id in wanted:
-                with code_from(settings.path.parent):
+                with code_from(settings):
                     verdict = questions.verdict(item)
                 places = (len(verdicts),)
                 verdicts.append(questions.advised(verdict, item, reader))
@@ -165,7 +167,7 @@ def declared_gates(
 
 
 @contextmanager
-def code_from(folder: Path) -> Iterator[None]:
-    """Import code as for a riskguard.yaml here; it prints to standard error: standard output may be the JSON's."""
-    with importable_from(folder), redirect_stdout(sys.stderr):
+def code_from(settings: Config) -> Iterator[None]:
+    """Import code as for this riskguard.yaml; it prints to standard error: standard output may be the JSON's."""
+    with importable_from(settings.path.parent), redirect_stdout(sys.stderr):
         yield

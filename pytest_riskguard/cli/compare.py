@@ -141,5 +141,5 @@ def _with_fitting_limits(questions: Sequence[Question]) -> tuple[list[Question],
         return kept, []
     return kept, [
         f"single queries were not judged where the measure has no greatest value "
-        f"({listed(tuple(sorted(unlimited)), most=5)}); give a limit: --gate no_topic_collapse --set max_loss=LIMIT"
+        f"({listed(sorted(unlimited), most=5)}); give a limit: --gate no_topic_collapse --set max_loss=LIMIT"
     ]

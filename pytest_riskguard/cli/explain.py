@@ -42,7 +42,7 @@ def explain(
 
         settings = load_gates(the_config())
         declared, _, _ = declared_gates(settings, candidate, baselines, report=True)
-        with code_from(settings.path.parent):
+        with code_from(settings):
             verdicts = [declared.verdict(item) for item in all_items(settings)]
     click.echo(explained(query, verdicts).to_text(terminal_width()))
     return ExitStatus.PASSED

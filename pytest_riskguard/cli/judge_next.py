@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -16,13 +13,11 @@ from pytest_riskguard.cli.inputs import Inputs, system_options
 from pytest_riskguard.cli.main import ExitStatus
 from pytest_riskguard.cli.options import FILE, SETTINGS, slice_option, the_config
 from pytest_riskguard.cli.output import ensure_apart, write_text
+from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.question import Question
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, Gate
 from pytest_riskguard.text import clean, counted
-
-if TYPE_CHECKING:
-    from pytest_riskguard.engine import Engine
-    from pytest_riskguard.engine.question import Question
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
 _KINDS = tuple(kind for kind, cls in KINDS.items() if not (cls.is_pool or cls.of_rankings))
@@ -70,7 +65,7 @@ def judge_next(inputs: Inputs, budget: int | None, output: Path | None) -> int:
     engine, questions = asked(str(inputs.kind), inputs, output)
     lists = [unjudged.judge_next(engine.rejudged(question)) for question in questions]
     listed = unjudged.together(lists)
-    wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
+    wanted = [row for row in listed if all(map(_is_plain, row))]
     write_text(judging_table([(row.topic, row.document) for row in wanted[:budget]], engine.sources.queries), output)
     click.echo(_summary(len(wanted), budget, len(lists), sum(map(bool, lists))), err=True)
     if left_out := len(listed) - len(wanted):
@@ -110,7 +105,7 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
     run, replaced = next(iter(inputs.runs), None), inputs.named_baselines
     declared, engine, files = declared_gates(settings, run, replaced)
     ensure_apart(output, *files)
-    with code_from(settings.path.parent):
+    with code_from(settings):
         return engine, [declared.question(item) for item in items]
 
 
@@ -130,14 +125,13 @@ def judging_table(
     No spreadsheet runs a cell as a formula: a space, which readers remove, stands before it.
     """
     from pytest_riskguard.data.headers import number
+    from pytest_riskguard.data.scores import tab_separated
 
-    buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
-    table.writerow(("topic", "document", "query", *to_fill))
+    table: list[Sequence[str]] = [("topic", "document", "query", *to_fill)]
     for topic, document in documents:
         cells = (topic, document, clean(queries.get(topic, ""), limit=_MAX_TEXT), *([""] * len(to_fill)))
-        table.writerow([f" {cell}" if cell.startswith(_FORMULA) and isnan(number(cell)) else cell for cell in cells])
-    return buffer.getvalue()
+        table.append([f" {cell}" if cell.startswith(_FORMULA) and isnan(number(cell)) else cell for cell in cells])
+    return tab_separated(table)
 
 
 def _is_plain(text: str) -> bool:

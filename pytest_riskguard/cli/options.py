@@ -23,14 +23,9 @@ from pytest_riskguard.config.load import find_config, inner_configs, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.kinds import (
-    CORRECTIONS,
-    MIN_SLICE_TOPICS,
-    OPTIONS,
-    RESPONSES,
-)
+from pytest_riskguard.gates.kinds import CORRECTIONS, MIN_SLICE_TOPICS, OPTIONS, RESPONSES
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
-from pytest_riskguard.text import did_you_mean, listed
+from pytest_riskguard.text import Names, did_you_mean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -147,7 +142,7 @@ def not_found_here() -> str:
         return problem
     if not below:
         return f"{problem}; `riskguard init` writes one"
-    return f"{problem}; found {listed(tuple(below), most=3)}: name one with --config"
+    return f"{problem}; found {listed(below, most=3)}: name one with --config"
 
 
 def surroundings() -> Config | None:
@@ -236,7 +231,7 @@ class Collection:
 
     qrels: Path | None = None
     topics: Path | None = None
-    measures: tuple[str, ...] = ()
+    measures: Names = ()
     scores: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -331,9 +326,7 @@ _OTHERS: Mapping[str, Any] = {
 }
 
 
-def _settings(
-    names: tuple[str, ...], ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
-) -> dict[str, Any]:
+def _settings(names: Names, ctx: click.Context, param: click.Parameter, given: Names) -> dict[str, Any]:
     values: dict[str, list[str]] = {}
     try:
         for text in given:

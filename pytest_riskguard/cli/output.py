@@ -306,14 +306,7 @@ def present(
             again = typed_command() + ("" if outputs.report else f" -o {SUGGESTED}")
             click.echo(short.brief(report, status, notes=notes, command=again), nl=False)
         else:
-            show(
-                named,
-                detail,
-                to_stderr=outputs.on_stdout,
-                notes=notes,
-                roles=roles,
-                policy_changes=changes,
-            )
+            show(named, detail, to_stderr=outputs.on_stdout, notes=notes, roles=roles, policy_changes=changes)
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
         if outputs.paths:
             from pytest_riskguard.reports.provenance import dated

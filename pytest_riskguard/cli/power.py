@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -89,9 +89,16 @@ def power(
         gate = replace(asked, slice=part)
         of_baseline = inputs.engine.scores(baseline, measure, gate=gate)
         of_candidate = inputs.engine.scores(tested[0], measure, gate=gate) if tested else None
-        known: Any = {"power": chance, "effects": effects or EFFECTS, "topics": inputs.engine.sources.topics}
         plans += [
-            plan_of(gate, of_candidate, of_baseline, correlation=correlation, **known)
+            plan_of(
+                gate,
+                of_candidate,
+                of_baseline,
+                power=chance,
+                effects=effects or EFFECTS,
+                correlation=correlation,
+                topics=inputs.engine.sources.topics,
+            )
             for correlation in ([None] if tested else correlations or CORRELATIONS)
         ]
     return outputs.finish(section(plans), dumps(plans))

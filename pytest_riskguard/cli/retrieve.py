@@ -37,7 +37,7 @@ def retrieve(run: Path) -> int:
         raise UsageError(
             f"{settings.path.name}:{line}: the candidate is not a live system: there is nothing to query"
         )
-    with code_from(settings.path.parent):
+    with code_from(settings):
         rankings = system.retrieve()
     try:
         write_run(run, rankings)

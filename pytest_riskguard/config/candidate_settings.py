@@ -13,14 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, model_validator
 
-from pytest_riskguard.config.setting_types import (
-    Described,
-    Model,
-    Pairs,
-    Place,
-    Queried,
-    TiesSetting,
-)
+from pytest_riskguard.config.setting_types import Described, Model, Pairs, Place, Queried, TiesSetting
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import OneOf, Text, shown

@@ -41,7 +41,7 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import Number, OneOf, Option, OptionError, Text, Texts, shown
 from pytest_riskguard.limits import MAX_GRADE
-from pytest_riskguard.text import document_address
+from pytest_riskguard.text import Names, document_address
 
 
 def _gate_name(name: str) -> str:
@@ -171,13 +171,13 @@ class GateSettings(Model):
         return self
 
     @property
-    def asked_of(self) -> tuple[tuple[str, ...], ...]:
+    def asked_of(self) -> tuple[Names, ...]:
         """The baselines of each question: all of a pool, or one of the others."""
         named = self.baselines or (str(self.baseline),)
         return (named,) if KINDS[self.kind].is_pool else tuple((name,) for name in named)
 
     @property
-    def stored(self) -> tuple[str, ...]:
+    def stored(self) -> Names:
         """The names of all stored baselines that it compares with."""
         return self.baselines or (str(self.baseline).partition("/")[0],)
 
@@ -246,7 +246,7 @@ class Config(Model):
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates)] = ()
     _path: Path = PrivateAttr()
     _document: Document = PrivateAttr()
-    _slices: Mapping[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
+    _slices: Mapping[str, Names] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, context: Any) -> None:
         """Keep where the settings are from."""
@@ -284,13 +284,13 @@ class Config(Model):
         return self._path
 
     @property
-    def all_measures(self) -> tuple[str, ...]:
+    def all_measures(self) -> Names:
         """All that a baseline must be scored with: ``measures``, then those that only single gates name."""
         named = [*(self.measures or ()), *(measure for gate in self.gates for measure in gate.measure or ())]
         return tuple(dict.fromkeys(named))
 
     @property
-    def family_members(self) -> tuple[str, ...]:
+    def family_members(self) -> Names:
         """The names of the gates that are corrected together."""
         return () if self.family == "none" else tuple(gate.name for gate in self.gates if gate.kind in TESTED)
 
@@ -302,7 +302,7 @@ class Config(Model):
         """The line, from 1, of a gate, or of the value under a key of it."""
         return self.line("gates", self.gates.index(gate), *keys)
 
-    def know_slices(self, slices: Mapping[str, tuple[str, ...]]) -> None:
+    def know_slices(self, slices: Mapping[str, Names]) -> None:
         """Remember the slices of each gate, ``TAG=VALUE`` each, by the gate's name."""
         self._slices = slices
 
@@ -310,7 +310,7 @@ class Config(Model):
         """What a gate is asked in: None alone if it needs no measure."""
         return (None,) if KINDS[gate.kind].of_rankings else gate.measure or self.measures or ()
 
-    def slices_of(self, gate: GateSettings) -> tuple[str, ...]:
+    def slices_of(self, gate: GateSettings) -> Names:
         """The slices of a gate, which must have been looked up; empty for all topics."""
         return self._slices[gate.name] if gate.slice else ()
 

@@ -3,8 +3,6 @@
 The public names load on first use, so that what is kept of scores can be looked up without numpy.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.lazily import lazily

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.given_file import InputData
+from pytest_riskguard.data.given_file import InputData, Queries
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of, has_twice, offsets_of, pair_hashes, topic_of_rows
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES
@@ -18,6 +18,8 @@ from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES
 Text = Ids | Sequence[str]
 Numbers = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[float | None]
 Lines = npt.NDArray[np.integer] | Sequence[int | str | None]
+#: The line of each row, what finds them, or nothing.
+GivenLines = Lines | Callable[[], Lines] | None
 
 #: About how many rows are worked on at a time.
 ROWS_AT_ONCE = 2**16
@@ -26,7 +28,7 @@ ROWS_AT_ONCE = 2**16
 class Rows:
     """Where the rows of a table stand in their source, and the error to raise for one of them."""
 
-    def __init__(self, given: InputData, lines: Lines | Callable[[], Lines] | None) -> None:
+    def __init__(self, given: InputData, lines: GivenLines) -> None:
         self.given, self.lines = given, lines
 
     def at(self, rows: IntArray | slice) -> Rows:
@@ -162,7 +164,7 @@ def derived_id(text: str) -> str:
     return f"{text[:_CUT].rstrip()}~{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
 
 
-def topics_of_texts(given: InputData, texts: Iterable[str], queries: Mapping[str, str] | None) -> list[str]:
+def topics_of_texts(given: InputData, texts: Iterable[str], queries: Queries | None) -> list[str]:
     """The topic with each of these query texts, or an id derived from the text where no topic has it.
 
     ``queries`` maps the topics of a collection to their texts; the error of ``given`` if two have one of the texts.

@@ -90,9 +90,16 @@ class Engine:
 
 #: Where engines put the words of an error.
 _WORDS = (
-    *("error.type", "error.reason", "error.msg", "error", "message"),
-    *("_shards.failures.0.reason.type", "_shards.failures.0.reason.reason"),
-    *("root.errors.0.summary", "root.errors.0.message", "responseHeader.partialResultsDetails"),
+    "error.type",
+    "error.reason",
+    "error.msg",
+    "error",
+    "message",
+    "_shards.failures.0.reason.type",
+    "_shards.failures.0.reason.reason",
+    "root.errors.0.summary",
+    "root.errors.0.message",
+    "responseHeader.partialResultsDetails",
 )
 
 
@@ -165,9 +172,7 @@ ENGINES: Mapping[str, Engine] = {
             partial="error timed_out terminated_early is_partial is_running _shards.failed",
         ),
         Engine(  # `score` is there only where `fl` asks for it
-            title="Solr",
-            hits_at="response.docs",
-            partial="error responseHeader.status responseHeader.partialResults",
+            title="Solr", hits_at="response.docs", partial="error responseHeader.status responseHeader.partialResults"
         ),
         _Vespa(  # a rank profile asks for match-phase
             title="Vespa",

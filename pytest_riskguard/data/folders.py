@@ -45,7 +45,7 @@ def _judgements(folder: InputFile) -> Qrels:
     files = sorted((home / "qrels").glob("*.tsv*"))
     files = [path for path in files if path.name.startswith("test.")] or files
     if len(files) != 1:
-        found = listed(tuple(path.name for path in files), most=5) or "no file"
+        found = listed([path.name for path in files], most=5) or "no file"
         raise folder.refuse(None, f"expected qrels/test.tsv, found {found}", "name the file of judgements")
     qrels: Qrels = read(folder.inside(files[0]), "judgements")
     queries = home / _QUERIES

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard import plugins
-from pytest_riskguard.data.given_file import GivenFile, InputData, LabelRules, names_collection
+from pytest_riskguard.data.given_file import GivenFile, InputData, LabelRules, Queries, names_collection
 from pytest_riskguard.data.headers import NO_HEADER
 from pytest_riskguard.data.input_files import InputFile, Kind
 from pytest_riskguard.errors import FileError, RiskguardError, UsageError
@@ -223,7 +223,7 @@ def read_given(
     kind: Kind,
     error: type[FileError],
     *,
-    queries: Mapping[str, str] | None = None,
+    queries: Queries | None = None,
     labels: LabelRules | None = None,
 ) -> Any:
     """What a path or a ``GivenFile`` leads to, or data in memory hold; settings are those of ``InputData``."""

@@ -60,6 +60,8 @@ class LabelRules:
         return name.rpartition(self.separator)[0] or name
 
 
+#: Topic -> its query text.
+Queries = Mapping[str, str]
 #: Judgements as they are: any grade above 0 is relevant.
 AS_GIVEN = LabelRules()
 
@@ -136,7 +138,7 @@ class InputData:
 
     def __init__(self, name: str, *, reason: str) -> None:
         self.name, self._reason = name, reason
-        self.queries: Mapping[str, str] | None = None
+        self.queries: Queries | None = None
         self.labels = AS_GIVEN
         self.ties: Ties | None = None
         self.is_part = False

@@ -10,6 +10,7 @@ from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.named_columns import text_of
 from pytest_riskguard.errors import FileError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import clean
 
 Part = TypeVar("Part")
@@ -41,11 +42,14 @@ def outline(value: Any) -> str:
     return "a list" if isinstance(value, list) else f"{value!r:.60}"
 
 
+@frozen(eq=False)
 class JsonNode:
     """One value of a file. All methods raise the file's error, with the place, such as ``queries.3.ratings``."""
 
-    def __init__(self, file: InputFile, value: Any, line: int | None = None, place: str = "") -> None:
-        self.file, self.value, self.line, self._place = file, value, line, place
+    file: InputFile
+    value: Any
+    line: int | None = None
+    place: str = ""
 
     def __getitem__(self, path: str) -> JsonNode:
         """The value under a path of keys, which must be there and not be null."""
@@ -87,10 +91,10 @@ class JsonNode:
 
     def refuse(self, problem: str) -> FileError:
         """The error to raise for this value."""
-        return self.file.refuse(self.line, f"{clean(self._place)}: {problem}" if self._place else problem)
+        return self.file.refuse(self.line, f"{clean(self.place)}: {problem}" if self.place else problem)
 
     def _below(self, step: str, value: Any) -> JsonNode:
-        place = f"{self._place}.{step:.40}" if self._place else f"{step:.40}"
+        place = f"{self.place}.{step:.40}" if self.place else f"{step:.40}"
         return JsonNode(self.file, value, self.line, place)
 
 

@@ -87,8 +87,13 @@ _TO_CUTOFF, _AT_CUTOFF = {"cutoff": _CUTOFF, "rel": _REL}, {"cutoff": Parameter(
 _KERNELS: Mapping[str, Mapping[str, Parameter]] = {
     "nDCG": {"cutoff": _CUTOFF, "dcg": _DCG, "gains": Parameter(dict)},
     "DCG": {"cutoff": _CUTOFF, "dcg": _DCG},
-    **{"AP": _TO_CUTOFF, "RR": _TO_CUTOFF, "P": _AT_CUTOFF, "R": _AT_CUTOFF, "Success": _AT_CUTOFF},
-    **{"Rprec": {"rel": _REL}, "Judged": {"cutoff": _CUTOFF}},
+    "AP": _TO_CUTOFF,
+    "RR": _TO_CUTOFF,
+    "P": _AT_CUTOFF,
+    "R": _AT_CUTOFF,
+    "Success": _AT_CUTOFF,
+    "Rprec": {"rel": _REL},
+    "Judged": {"cutoff": _CUTOFF},
     "ERR": {"cutoff": _CUTOFF, "max_rel": Parameter(int, DEFAULT_MAX_GRADE)},
     "RBP": {"cutoff": _CUTOFF, "p": Parameter(float, 0.8), "max_rel": Parameter(int)},
 }
@@ -332,10 +337,27 @@ def _suggestion(text: str, name: str | None = None) -> str:
 AVERAGES = frozenset({"all", "amean", "mean"})
 #: trec_eval, its Python bindings, and ranx: what stands before the cutoff.
 _MEASURES: Mapping[str, str] = {
-    **{"map": "AP", "P": "P", "recall": "R", "ndcg": "nDCG", "recip_rank": "RR", "Rprec": "Rprec", "bpref": "Bpref"},
-    **{"infAP": "infAP", "success": "Success", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel"},
-    **{"num_rel_ret": "NumRet(rel=1)", "set_P": "SetP", "set_recall": "SetR", "set_F": "SetF", "set_map": "SetAP"},
-    **{"mrr": "RR", "precision": "P", "hit_rate": "Success", "r-precision": "Rprec"},
+    "map": "AP",
+    "P": "P",
+    "recall": "R",
+    "ndcg": "nDCG",
+    "recip_rank": "RR",
+    "Rprec": "Rprec",
+    "bpref": "Bpref",
+    "infAP": "infAP",
+    "success": "Success",
+    "num_q": "NumQ",
+    "num_ret": "NumRet",
+    "num_rel": "NumRel",
+    "num_rel_ret": "NumRet(rel=1)",
+    "set_P": "SetP",
+    "set_recall": "SetR",
+    "set_F": "SetF",
+    "set_map": "SetAP",
+    "mrr": "RR",
+    "precision": "P",
+    "hit_rate": "Success",
+    "r-precision": "Rprec",
 }
 #: With the cutoff, and in ranx the least grade that is relevant.
 _NAME = re.compile(r"([A-Za-z_-]+?)(?:_cut)?(?:[_@](\d+))?(?:-l(\d+))?")

@@ -221,12 +221,7 @@ def _topic_values(series: Any, what: str) -> list[tuple[Any, Any]]:
 # Systems that are objects in Python: rankings, or per-topic scores, whichever the object holds.
 
 
-def run(
-    data: Any,
-    *,
-    name: str | None = None,
-    ties: Ties | None = None,
-) -> Run:
+def run(data: Any, *, name: str | None = None, ties: Ties | None = None) -> Run:
     """A system's rankings in memory, to be scored and judged as a run file is.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import ROWS_AT_ONCE, Lines, Rows
+from pytest_riskguard.data.checks import ROWS_AT_ONCE, GivenLines, Lines, Rows
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import NO_HEADER, missing_columns, number, places
 from pytest_riskguard.data.ids import FloatArray, Ids
@@ -112,11 +112,7 @@ class Table(Rows):
     """
 
     def __init__(
-        self,
-        given: InputData,
-        names: Iterable[str],
-        column: Callable[[int], Column],
-        lines: Lines | Callable[[], Lines] | None = None,
+        self, given: InputData, names: Iterable[str], column: Callable[[int], Column], lines: GivenLines = None
     ) -> None:
         super().__init__(given, self._row_numbers if lines is None else lines)
         self.names = [name.strip() for name in names]
@@ -192,9 +188,7 @@ class Table(Rows):
         return topics, known
 
 
-def table_of_rows(
-    given: InputData, rows: Iterable[Mapping[Any, Any]], lines: Lines | Callable[[], Lines] | None = None
-) -> Table:
+def table_of_rows(given: InputData, rows: Iterable[Mapping[Any, Any]], lines: GivenLines = None) -> Table:
     """The columns of rows with named cells, of which each may lack some; many rows at a time, which saves memory."""
     rows, parts = iter(rows), []
     while some := list(islice(rows, ROWS_AT_ONCE)):

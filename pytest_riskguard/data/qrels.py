@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.data.checks import (
+    GivenLines,
     Groups,
-    Lines,
     Numbers,
     Rows,
     Text,
@@ -23,7 +23,7 @@ from pytest_riskguard.data.checks import (
     topics_of_texts,
 )
 from pytest_riskguard.data.formats import read_given
-from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
+from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules, Queries
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, offsets_of, places_among, rows_of, topic_of_rows
 from pytest_riskguard.errors import QrelsFormatError
@@ -169,7 +169,7 @@ class Qrels:
     digest: str
     arrays: JudgementArrays
     others: JudgementArrays
-    texts: Mapping[str, str] = field(default_factory=dict)
+    texts: Queries = field(default_factory=dict)
     rules: LabelRules = AS_GIVEN
 
     @property
@@ -189,10 +189,7 @@ class Qrels:
 
 
 def read_qrels(
-    given: Path | str | GivenFile | Any,
-    queries: Mapping[str, str] | None = None,
-    *,
-    labels: LabelRules | None = None,
+    given: Path | str | GivenFile | Any, queries: Mapping[str, str] | None = None, *, labels: LabelRules | None = None
 ) -> Qrels:
     """Read judgements: a file in any format of ``data.formats``, plain or gzip, or data in memory.
 
@@ -231,7 +228,7 @@ def qrels_of(
     grades: Numbers,
     judges: Text | None = None,
     *,
-    lines: Lines | Callable[[], Lines] | None = None,
+    lines: GivenLines = None,
     by_text: bool = False,
     texts: Mapping[str, str] = {},
 ) -> Qrels:

@@ -18,13 +18,7 @@ from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, GivenFile, InputData, LabelRules, Ties
 from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
 from pytest_riskguard.data.ids import FloatArray
-from pytest_riskguard.data.judged import (
-    JudgedRun,
-    depth_for,
-    judged_run,
-    rank_order,
-    scored_topics,
-)
+from pytest_riskguard.data.judged import JudgedRun, depth_for, judged_run, rank_order, scored_topics
 from pytest_riskguard.data.measures import has_kernel, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.runs import Order, Run, keyed, read_run
@@ -188,7 +182,7 @@ def _scored(
 
 def _named(topics: Sequence[str]) -> str:
     """Topics in a message: ``topics 1, 2``."""
-    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(tuple(topics), most=3)}"
+    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(topics, most=3)}"
 
 
 # Where the data lie: a pure function of frames, for engines that work on several machines.

@@ -8,7 +8,7 @@ that does not number the documents of a topic (0 everywhere, for example) is ign
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from itertools import compress, islice, pairwise
@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import (
+    GivenLines,
     Groups,
-    Lines,
     Numbers,
     Rows,
     Text,
@@ -31,7 +31,7 @@ from pytest_riskguard.data.checks import (
     topics_of_texts,
 )
 from pytest_riskguard.data.formats import read
-from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
+from pytest_riskguard.data.given_file import GivenFile, InputData, Queries, Ties
 from pytest_riskguard.data.ids import (
     BoolArray,
     FloatArray,
@@ -195,7 +195,7 @@ class Source:
     name: str = ""
     file: Path | None = None
     digest: str = ""
-    texts: Mapping[str, str] = field(default_factory=dict)
+    texts: Queries = field(default_factory=dict)
     by_text: bool = False
     is_trec: bool = False
     ties: Ties = "docid"
@@ -312,7 +312,7 @@ def run_of(
     scores: Numbers | None = None,
     ranks: Numbers | None = None,
     *,
-    lines: Lines | Callable[[], Lines] | None = None,
+    lines: GivenLines = None,
     by_text: bool = False,
     texts: Mapping[str, str] = {},
     ordered: bool = False,
@@ -449,7 +449,7 @@ def run_of_rankings(given: InputData, rankings: Iterable[Ranking], **how: Any) -
     return run_of(given, topics, documents, column if has_scores else None, lines=lines, **how)
 
 
-def keyed(given: InputData, run: Run, queries: Mapping[str, str] | None) -> Run:
+def keyed(given: InputData, run: Run, queries: Queries | None) -> Run:
     """The run under the ids of its topics, if it came without: found by their query texts."""
     if not run.source.by_text:
         return run
@@ -465,7 +465,7 @@ def keyed(given: InputData, run: Run, queries: Mapping[str, str] | None) -> Run:
     )
 
 
-def read_run(given: Path | str | GivenFile, queries: Mapping[str, str] | None = None) -> Run:
+def read_run(given: Path | str | GivenFile, queries: Queries | None = None) -> Run:
     """The run in a file of any format of ``data.formats``, plain or gzip, on this machine or at an address.
 
     ``queries`` has the texts of topics, for formats that know these by them. ``RunFormatError`` for a file of no

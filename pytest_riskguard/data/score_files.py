@@ -17,10 +17,7 @@ from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.json_nodes import is_nested
 from pytest_riskguard.data.measures import are_measures, known
 from pytest_riskguard.data.named_columns import Table
-from pytest_riskguard.data.scores import (
-    TopicScores,
-    chosen,
-)
+from pytest_riskguard.data.scores import TopicScores, chosen
 from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
 from pytest_riskguard.errors import ScoresFormatError
 
@@ -28,10 +25,7 @@ _TABLE = "a table with the header topic,<measure>,... (commas, semicolons or tab
 
 
 def read_scores(
-    given: Path | str | GivenFile | Any,
-    measures: Sequence[str] | None = None,
-    *,
-    name: str | None = None,
+    given: Path | str | GivenFile | Any, measures: Sequence[str] | None = None, *, name: str | None = None
 ) -> tuple[TopicScores, ...]:
     """Read per-topic scores: a file in any format of ``data.formats``, plain or gzip, or data in memory.
 

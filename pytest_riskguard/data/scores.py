@@ -19,14 +19,7 @@ from pytest_riskguard.data.checks import Rows
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import SYNONYMS, WANTED, places
 from pytest_riskguard.data.ids import FloatArray
-from pytest_riskguard.data.measures import (
-    AVERAGES,
-    MAX_SCORE,
-    known,
-    least_and_greatest,
-    measure_name,
-    out_of_range,
-)
+from pytest_riskguard.data.measures import AVERAGES, MAX_SCORE, known, least_and_greatest, measure_name, out_of_range
 from pytest_riskguard.errors import ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import CELLS, TOPICS
@@ -287,11 +280,15 @@ def scores_table(scores: Sequence[TopicScores]) -> bytes:
     """
     names, topics = [column.measure for column in scores], scores[0].topics
     assert all(column.topics == topics for column in scores)
+    rows = zip(topics, *(map(repr, column.values.tolist()) for column in scores), strict=True)
+    return tab_separated([("topic", *names), *rows]).encode()
+
+
+def tab_separated(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as text, cells quoted where needed."""
     buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
-    table.writerow(["topic", *names])
-    table.writerows(zip(topics, *(map(repr, column.values.tolist()) for column in scores), strict=True))
-    return buffer.getvalue().encode()
+    csv.writer(buffer, delimiter="\t", lineterminator="\n").writerows(rows)
+    return buffer.getvalue()
 
 
 def write_scores(path: Path, scores: Sequence[TopicScores]) -> None:

@@ -20,14 +20,7 @@ import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, offsets_of, topics_with
-from pytest_riskguard.data.measures import (
-    bounds,
-    cutoff_of,
-    function_of,
-    has_kernel,
-    out_of_range,
-    provider_of,
-)
+from pytest_riskguard.data.measures import bounds, cutoff_of, function_of, has_kernel, out_of_range, provider_of
 from pytest_riskguard.data.qrels import Grades, JudgementArrays, Qrels
 from pytest_riskguard.data.runs import Order, Run, lines_of, ranking
 from pytest_riskguard.errors import DataError, ScoringError, UsageError

@@ -12,14 +12,7 @@ from typing import Any
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.json_nodes import outline
-from pytest_riskguard.data.named_columns import (
-    Column,
-    Table,
-    columns_misfit,
-    joined,
-    packed,
-    table_of_rows,
-)
+from pytest_riskguard.data.named_columns import Column, Table, columns_misfit, joined, packed, table_of_rows
 from pytest_riskguard.data.text_blocks import RefusedError, text_blocks
 from pytest_riskguard.limits import LINE_BYTES
 

@@ -32,10 +32,7 @@ class DocumentTitles:
         self._known: dict[str, tuple[str, str]] = {}
 
     def of(
-        self,
-        documents: Collection[str],
-        also: Callable[[], Collection[str]] = tuple,
-        rules: LabelRules = AS_GIVEN,
+        self, documents: Collection[str], also: Callable[[], Collection[str]] = tuple, rules: LabelRules = AS_GIVEN
     ) -> tuple[dict[str, str], dict[str, str]]:
         """Title and address of each of these documents that the file has them for.
 

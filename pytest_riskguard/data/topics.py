@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.data.checks import Lines, Rows, derived_id
+from pytest_riskguard.data.checks import GivenLines, Rows, derived_id
 from pytest_riskguard.data.formats import read_given
-from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
+from pytest_riskguard.data.given_file import GivenFile, InputData, Queries, json_digest
 from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
 
+#: Topic -> tag -> value.
+Tags = Mapping[str, Mapping[str, str]]
 #: The tag that says which topics hang together: variants of a query, a session, one need in several languages.
 CLUSTER = "cluster"
 
@@ -34,8 +36,8 @@ class Topics:
         The file's name without its folder, and ``sha256:...`` of its content, decompressed.
     """
 
-    queries: Mapping[str, str] = field(default_factory=dict)
-    tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    queries: Queries = field(default_factory=dict)
+    tags: Tags = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     path_name: str = ""
     digest: str | None = None
@@ -53,7 +55,7 @@ def topics_of(
     tags: Iterable[tuple[str, Sequence[str | None]]] = (),
     weights: Sequence[float] = (),
     *,
-    lines: Lines | Callable[[], Lines] | None = None,
+    lines: GivenLines = None,
 ) -> Topics:
     """Topics from the columns that a reader found; without ids they are named by their texts (``derived_id``).
 

@@ -3,8 +3,6 @@
 The engine loads on first use.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.lazily import lazily
@@ -14,9 +12,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine"]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "engine.judging": "Engine",
-    },
-)
+__getattr__ = lazily(__name__, {"engine.judging": "Engine"})

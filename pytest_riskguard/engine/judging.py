@@ -7,18 +7,20 @@ with the *data* becomes an ``incomparable`` verdict.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.data.input_files import is_address
 from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
+from pytest_riskguard.data.topics import Tags
 from pytest_riskguard.engine.question import (
     LiveRun,
     Question,
@@ -50,14 +52,11 @@ from pytest_riskguard.gates.rankings import Difference
 from pytest_riskguard.gates.slices import System, slices_of, within
 from pytest_riskguard.gates.surprise import judge_rankings
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
-from pytest_riskguard.gates.verdict import HOW_READ, Family, Inputs, JudgedFile, Verdict, incomparable, warning
+from pytest_riskguard.gates.verdict import HOW_READ, Family, Inputs, JudgedFile, Verdict, refused, warning
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.kept_runs import keep
 from pytest_riskguard.reports.warning_sentences import message, worded
 from pytest_riskguard.text import relative
-
-if TYPE_CHECKING:
-    from pytest_riskguard.baselines.stored_files import Scored
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
 MOST_KNOWN = 4
@@ -218,7 +217,7 @@ class Engine:
         with _about_slices():
             return within(systems, part, self._tags_for(part))
 
-    def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
+    def _tags_for(self, asked: str) -> Tags:
         if self.sources.topics is None:
             raise ValueError(
                 f"{asked} is a tag of topics, columns of a topics file, and there is none; give --topics, or "
@@ -241,15 +240,17 @@ class Engine:
                 verdict = self._with_documents(self._sure(asked, family), asked)
             verdict = worded(verdict)
         except DataError as error:
-            verdict = incomparable(
+            baselines = tuple(map(label, question.baselines))
+            never = Verdict(
                 question.gate,
-                error,
-                measure=asked_measure(question.measure, *question.sources),
-                candidate=label(question.candidate),
-                baselines=tuple(map(label, question.baselines)),
-                inputs=Inputs(baselines=dict.fromkeys(map(label, question.baselines))),
+                "incomparable",
+                None,
+                asked_measure(question.measure, *question.sources),
+                label(question.candidate),
+                baselines,
+                inputs=Inputs(baselines=dict.fromkeys(baselines)),
             )
-            verdict = replace(verdict, problem=error.in_report(self._folder))
+            verdict = refused(never, error, self._folder)
         origins = self.sources.origins(*question.sources)
         if self._keep_in and verdict.inputs is not None and verdict.inputs.candidate is not None:
             origins = replace(origins, file=self._judged_file(question.candidate, verdict.inputs.candidate))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 
 from pytest_riskguard.baselines.stored_files import Scored
-from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
+from pytest_riskguard.data.given_file import GivenFile, InputData, Queries, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
@@ -26,6 +26,7 @@ from pytest_riskguard.engine.question import LiveRun, Ranked, RunFile, ScoreFile
 from pytest_riskguard.errors import DataError, RiskguardError, ScoringError, UsageError
 from pytest_riskguard.gates.rankings import DEPTH, LOOKED_AT, LOOKED_DEEP, Rankings
 from pytest_riskguard.gates.verdict import Origin, Origins
+from pytest_riskguard.text import Names
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 512 * 2**20
 
 Result = TypeVar("Result")
+#: Scores, or why there are none, by the measure.
+ByMeasure = Mapping[str, Scored | RiskguardError]
 
 
 class ScoreCache:
@@ -86,7 +89,7 @@ class ScoreCache:
         return self.once("topics", None, lambda: read_topics(given))
 
     @property
-    def queries(self) -> Mapping[str, str]:
+    def queries(self) -> Queries:
         """The topics' query texts: those of the topics file, else those that came with the judgements."""
         return self._texts if self._topics is not None or self._qrels is None else self.qrels.texts
 
@@ -103,7 +106,7 @@ class ScoreCache:
             )
 
     @property
-    def _texts(self) -> Mapping[str, str]:
+    def _texts(self) -> Queries:
         return {} if self.topics is None else self.topics.queries
 
     def scored(self, source: Source, measure: str | None) -> Scored:
@@ -124,7 +127,7 @@ class ScoreCache:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         together = self._together(measure)
 
-        def read() -> Mapping[str, Scored | RiskguardError]:
+        def read() -> ByMeasure:
             if isinstance(source, Stored):
                 return self._read_stored(source, together)
             return self._read_run(source, together)
@@ -134,7 +137,7 @@ class ScoreCache:
             raise found
         return found
 
-    def _together(self, measure: str) -> tuple[str, ...]:
+    def _together(self, measure: str) -> Names:
         """All measures that will be asked for, and this one."""
         names = []
         for text in self._measures:
@@ -142,7 +145,7 @@ class ScoreCache:
                 names.append(measure_name(text))
         return tuple(dict.fromkeys([*names, measure]))
 
-    def _read_stored(self, source: Stored, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
+    def _read_stored(self, source: Stored, measures: Names) -> ByMeasure:
         """The scores of a stored baseline, or of the run that it held earlier."""
         from pytest_riskguard.baselines.rescoring import present_scores
 
@@ -159,7 +162,7 @@ class ScoreCache:
                 )
         return found
 
-    def _read_run(self, source: Ranked, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
+    def _read_run(self, source: Ranked, measures: Names) -> ByMeasure:
         """The scores of a run, which is read once for all measures."""
         try:
             scored = self._scored_run(source, measures)

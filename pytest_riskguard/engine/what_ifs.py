@@ -121,7 +121,7 @@ def _worse_replicate(baselines: Sequence[Scored]) -> DataError | None:
 
 
 def _some(topics: Collection[str]) -> str:
-    return f"{counted(len(topics), 'topic')} ({listed(tuple(sorted(topics)), most=5)})"
+    return f"{counted(len(topics), 'topic')} ({listed(sorted(topics), most=5)})"
 
 
 def refuse_reassigned(gate: Gate, topics: Topics | None, stored: Sequence[Scored]) -> None:

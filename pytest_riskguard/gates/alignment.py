@@ -16,7 +16,7 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.risk.checks import FloatArray, IntArray
-from pytest_riskguard.text import counted, listed, named
+from pytest_riskguard.text import Names, counted, listed, named
 
 #: Topics about which nothing is known.
 NO_TOPICS = Topics()
@@ -32,7 +32,7 @@ class Aligned:
     """
 
     systems: tuple[TopicScores, ...]
-    missing: tuple[tuple[str, ...], ...]
+    missing: tuple[Names, ...]
     about: Topics = NO_TOPICS
     weights: FloatArray | None = None
     clusters: IntArray | None = None
@@ -95,7 +95,7 @@ def align(gate: Gate, candidate: TopicScores, *others: TopicScores, topics: Topi
     return Aligned(systems, missing, about, weights, clusters_of(about, wanted))
 
 
-def clusters_of(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
+def clusters_of(topics: Topics, wanted: Names) -> IntArray | None:
     """Each topic's cluster by number, clusters in the order of their first topic; a topic without one has its own.
 
     ``DataError`` (``topics_differ``) where clusters are given, but of other topics altogether.
@@ -117,7 +117,7 @@ def clusters_of(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
     return np.array(places, dtype=np.int64) if len(numbers) < len(wanted) else None
 
 
-def weights_of(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
+def weights_of(topics: Topics, wanted: Names) -> FloatArray:
     """Each topic's weight; raises as ``align``."""
     if not topics.weights:
         raise ValueError("weighted: there are no weights; give a topics file with a column named weight")
@@ -130,9 +130,7 @@ def weights_of(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
     return np.array([topics.weights[topic] for topic in wanted])
 
 
-def on_one_list(
-    gate: Gate, systems: Sequence[TopicScores]
-) -> tuple[tuple[TopicScores, ...], tuple[tuple[str, ...], ...]]:
+def on_one_list(gate: Gate, systems: Sequence[TopicScores]) -> tuple[tuple[TopicScores, ...], tuple[Names, ...]]:
     """All systems on the same topics, and for each the topics that it was given a 0 for; raises like ``align``."""
     first, *others = systems
     for other in others:
@@ -143,7 +141,7 @@ def on_one_list(
                 remedy="score both with the same file",
             )
         refuse_unrelated(first, other)
-    lacking: list[tuple[str, ...]] = [()] * len(systems)
+    lacking: list[Names] = [()] * len(systems)
     if any(other.topics != first.topics for other in others):
         topics = tuple(sorted(set().union(*(system.topics for system in systems))))
         lacking = [tuple(sorted({*topics} - {*system.topics})) for system in systems]
@@ -166,7 +164,7 @@ def refuse_unrelated(first: TopicScores | Rankings, other: TopicScores | Ranking
         raise DataError(f"{' and '.join(such)} have no topic in common", reason="no_common_topic")
 
 
-def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataError:
+def _differ(names: Sequence[str], lacking: Sequence[Names]) -> DataError:
     parts = [
         f"{name} lacks {counted(len(topics), 'topic')}: {named(topics)}"
         for name, topics in zip(names, lacking, strict=True)
@@ -179,7 +177,7 @@ def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataErr
     )
 
 
-def free_wins(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> tuple[str, ...]:
+def free_wins(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Names:
     """The topics that the candidate answered and the baseline did not: it scores 0 there, so any answer wins.
 
     None where such topics are known to have no result (``missing: zero``, or accepted when the baseline was stored).
@@ -189,7 +187,7 @@ def free_wins(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> tupl
     return tuple(sorted({*baseline.unanswered} - {*baseline.accepted} - {*candidate.unanswered}))
 
 
-def _unanswered(candidate: TopicScores, baseline: TopicScores, free: tuple[str, ...], why: str = "") -> DataError:
+def _unanswered(candidate: TopicScores, baseline: TopicScores, free: Names, why: str = "") -> DataError:
     return DataError(
         f"{baseline.name} did not answer {len(free)} of {counted(len(baseline.topics), 'topic')} that "
         f"{candidate.name} answered ({listed(free, most=5)}), where any answer would count as a win{why}",

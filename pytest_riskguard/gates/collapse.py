@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pytest_riskguard.data.topics import Tags
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.kinds import Gate, NoTopicCollapse
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import COUNTED
+from pytest_riskguard.text import Names
 
 
-def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int, tuple[str, ...]]:
+def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int, Names]:
     """The topics that lost more than they may, by index, each with the limits that it exceeds.
 
     A loss of exactly ``max_loss`` is let through. Losses too small for any tool to print (1e-6 or less) do
@@ -32,7 +34,7 @@ def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int
     return {place: tuple(name for name, beyond in limits.items() if beyond[place]) for place in places.tolist()}
 
 
-def beyond_allowed(gate: Gate, collapsed: Mapping[int, tuple[str, ...]], differences: FloatArray) -> tuple[int, ...]:
+def beyond_allowed(gate: Gate, collapsed: Mapping[int, Names], differences: FloatArray) -> tuple[int, ...]:
     """The topics that must go so that no more lose too much than may: protected ones, then the worst; by index."""
     assert isinstance(gate, NoTopicCollapse)
     protected = [place for place, exceeded in collapsed.items() if "protected" in exceeded]
@@ -43,9 +45,7 @@ def beyond_allowed(gate: Gate, collapsed: Mapping[int, tuple[str, ...]], differe
     return tuple(sorted((*protected, *others[:gone])))
 
 
-def protected_topics(
-    entries: Sequence[str], topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]
-) -> frozenset[str]:
+def protected_topics(entries: Sequence[str], topics: Names, tags: Tags) -> frozenset[str]:
     """The topics that entries name, directly or as ``TAG=VALUE``; ``ValueError`` for an entry that names none."""
     names, named = {*topics}, set[str]()
     by_tag: dict[str, set[str]] = {}

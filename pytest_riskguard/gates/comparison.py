@@ -8,17 +8,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.collapse import beyond_allowed, collapsed
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
+from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate, limit_of
 from pytest_riskguard.gates.power import Basis
-from pytest_riskguard.gates.ruling import Ruling, limit_of, witnesses
+from pytest_riskguard.gates.ruling import Ruling, witnesses
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference.intervals import Interval, critical_value
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 
@@ -168,7 +167,7 @@ class Comparison:
     # ---- what flips asks
 
     @property
-    def order(self) -> npt.NDArray[np.intp]:
+    def order(self) -> IntArray:
         """Topics in the order in which leaving them out brings the gate nearer to a pass."""
         order = np.argsort(
             np.round(self.parts, 12), kind="stable"
@@ -186,13 +185,13 @@ class Comparison:
             total -= float(self.parts[place])
         return removed
 
-    def without(self, places: npt.NDArray[np.intp]) -> tuple[bool, Callable[[], float]]:
+    def without(self, places: IntArray) -> tuple[bool, Callable[[], float]]:
         """Whether the gate passes without these topics, and the limit that decides then."""
         rest = self.ruling.without(places)
         passes = rest.lets_through and (self.alone[0] != "fail" or self.could_see(rest))
         return passes, lambda: limit_of(rest.gate, rest.deciding) if rest.enough_topics else np.nan
 
-    def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
+    def reached(self, order: IntArray, most: int) -> FloatArray:
         """How far Student-t's limit lies above the bound without the first 1, 2, ... of these topics."""
         left = self.n - np.arange(1, most + 1)
         # critical values of fewer topics by their first term

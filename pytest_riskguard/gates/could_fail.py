@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -79,8 +79,7 @@ def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool
     """
     losses, scales = np.zeros(max(n, MIN_TOPICS)), (largest_loss,)
     if largest_loss == math.inf:
-        strict: dict[str, Any] = {"tolerance": 0.0}
-        gate, scales = replace(gate, **strict), (1.0,)
+        gate, scales = gate.with_options(tolerance=0.0), (1.0,)
     for scale in scales if gate.tradeoff == "linear" else (1.0, WORST_SMOOTH):
         for sizes in _sizes(changed):
             losses[:changed] = -scale * sizes
@@ -117,11 +116,8 @@ def few_changes(ruling: Ruling) -> bool:
 
     Where churn only warns, it is asked at alpha 0 as well.
     """
-    for asked in ruling.conditions:
-        gains, losses, _ = asked.bets
-        if float(np.prod(gains / (gains + losses))) > asked.highest_p:
-            return True
-    return False
+    bets = ((asked.highest_p, *asked.bets) for asked in ruling.conditions)
+    return any(float(np.prod(gains / (gains + losses))) > highest for highest, gains, losses, _ in bets)
 
 
 # ---- with these scores

@@ -141,10 +141,7 @@ def _one_at_a_time(labels: Labels, topic: str, ranks: Ranks) -> dict[str, float]
             retrieved[number] = max(retrieved[number] + 1, back)
         variant[place] = back
     rows = JudgedRows(
-        np.repeat(np.arange(len(moved)), len(names)),
-        variants.ravel(),
-        np.tile(values, len(moved)),
-        retrieved,
+        np.repeat(np.arange(len(moved)), len(names)), variants.ravel(), np.tile(values, len(moved)), retrieved
     )
     effects = labels.scores_of(topic)[0] - kernel.scores(rows)
     return dict(zip([names[place] for place in moved], effects.tolist(), strict=True))

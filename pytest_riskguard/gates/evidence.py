@@ -12,17 +12,16 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.measures import span
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import Aligned
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
 
-BoolArray = npt.NDArray[np.bool_]
-
+#: What units win, what they lose, and which lost.
+Bets = tuple[FloatArray, FloatArray, BoolArray]
 #: Weights are uneven if they leave fewer effective topics than this ...
 EVEN = 50.0
 #: ... and less than this share of all topics.
@@ -143,7 +142,7 @@ class Evidence:
         # where candidate and noise are the same, what rounding leaves is not a change
         return np.where(np.abs(x) > ROUNDING_ERROR * (1 + alpha), x, 0.0)
 
-    def stakes(self, alpha: float) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def stakes(self, alpha: float) -> Bets:
         """What each unit that moved adds to the parts if it wins, takes from them if it loses, and whether it lost.
 
         The sizes are those observed: a topic that lost has the loss that it has, and the gain of a win as large.
@@ -228,11 +227,11 @@ class Evidence:
             return values
         return np.bincount(self.clusters, values, minlength=self.units).astype(np.float64, copy=False)
 
-    def without(self, places: npt.NDArray[np.intp] | int) -> Evidence:
+    def without(self, places: IntArray | int) -> Evidence:
         """The evidence without these topics."""
         return self.only(np.delete(np.arange(self.n), places))
 
-    def only(self, places: npt.NDArray[np.intp]) -> Evidence:
+    def only(self, places: IntArray) -> Evidence:
         """The evidence on these topics alone."""
         return replace(
             self,
@@ -252,7 +251,7 @@ def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
     return np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)
 
 
-def _bets(sums: FloatArray, ratios: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+def _bets(sums: FloatArray, ratios: FloatArray) -> Bets:
     """Gains, losses and which lost, of sums in which a loss counts so many times; those that are 0 are left out."""
     sums, ratios = sums[sums != 0], ratios[sums != 0]
     lost = sums < 0

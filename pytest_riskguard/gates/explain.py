@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -49,8 +49,14 @@ def explain(comparison: Comparison) -> Findings:
     flips, star = _what_flips(comparison)
     estimates = _estimates(pair)
     if isinstance(comparison, PoolComparison):
-        estimates |= _of_pool(comparison)
-        power = Power(minimum_detectable_effect=comparison.ruling.minimum_detectable_effect)
+        scores, gate, ruling = comparison.scores, comparison.gate, comparison.ruling
+        by_z = zrisk(scores, alpha=gate.alpha, kind=gate.tradeoff).tolist()
+        estimates |= {
+            "zrisk": dict(zip(comparison.names, by_z, strict=True)),
+            "georisk": dict(zip(comparison.names, ruling.georisk.tolist(), strict=True)),
+            "georisk_difference": ruling.difference.estimate if ruling.enough_topics else None,
+        }
+        power = Power(minimum_detectable_effect=ruling.minimum_detectable_effect)
     else:
         power = power_of_verdict(comparison.detecting)
     return Findings(
@@ -106,27 +112,13 @@ def _estimates(pair: Comparison) -> dict[str, Any]:
     }
 
 
-def _of_pool(comparison: PoolComparison) -> dict[str, Any]:
-    """The figures of all systems."""
-    gate, names, ruling = comparison.gate, comparison.names, comparison.ruling
-    by_z = zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff).tolist()
-    return {
-        "zrisk": dict(zip(names, by_z, strict=True)),
-        "georisk": dict(zip(names, comparison.georisk.tolist(), strict=True)),
-        "georisk_difference": ruling.difference.estimate if ruling.enough_topics else None,
-    }
-
-
 def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]) -> TopicCounts:
     """How many topics there are, how many moved, and which were missing."""
     aligned, evidence, alpha = pair.aligned, pair.evidence, pair.gate.alpha
-    tally = counts(aligned.candidate.values, aligned.baseline.values)
     return TopicCounts(
         count=pair.n,
         changed=pair.changed,
-        wins=tally.wins,
-        losses=tally.losses,
-        ties=tally.ties,
+        **asdict(counts(aligned.candidate.values, aligned.baseline.values)),
         missing_in_candidate=missing,
         left_out=left_out,
         clusters=0 if evidence.clusters is None else evidence.units,

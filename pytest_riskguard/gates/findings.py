@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import METHODS
-from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
+from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, Words, unless_empty, unwritten
 
 #: The options of gates on single topics that are limits.
 LIMITS = ("max_loss", "max_share", "protected", "max_empty", "max_shorter", "max_changed_first", "min_overlap")
@@ -58,7 +58,7 @@ class RankedDocument:
     grade: float | None
     baseline_rank: Positive | None
     candidate_rank: Positive | None
-    effect: float = field(default=0.0, metadata=UNLESS_EMPTY)
+    effect: float = unless_empty(0.0)
 
     @property
     def best_rank(self) -> float:
@@ -85,11 +85,6 @@ class TopicDocuments:
             (row for row in self.documents if row.effect),
             key=lambda row: (round(row.effect, 12), row.best_rank, row.document),
         )
-
-    def new(self, depth: int) -> list[RankedDocument]:
-        """Documents that the candidate has in its first ranks, and the baseline has not, best rank first."""
-        rows = sorted(self.documents, key=lambda row: row.candidate_rank or math.inf)
-        return [row for row in rows if (row.candidate_rank or math.inf) <= depth < (row.baseline_rank or math.inf)]
 
 
 @frozen
@@ -151,8 +146,8 @@ class TopicCounts:
     ties: Count = 0
     missing_in_candidate: tuple[str, ...] = ()
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
-    clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
-    effective: float | None = field(default=None, metadata=UNWRITTEN)
+    clusters: Count = unless_empty(0)
+    effective: float | None = unwritten(None)
 
 
 @frozen
@@ -181,7 +176,7 @@ class Estimates:
     zrisk: Mapping[str, float] | None = None
     georisk: Mapping[str, float] | None = None
     georisk_difference: float | None = None
-    surprises: Mapping[str, Count] | None = field(default=None, metadata=UNLESS_EMPTY)
+    surprises: Mapping[str, Count] | None = unless_empty(None)
 
 
 @frozen
@@ -211,7 +206,7 @@ class ResponsibleTopic:
     share: float | None
     flagged: bool
     exceeds: tuple[Annotated[str, Words(LIMITS)], ...] = ()
-    standardised: float = field(default=0.0, metadata=UNWRITTEN)
+    standardised: float = unwritten(0.0)
 
 
 @frozen
@@ -246,8 +241,8 @@ class Lineage:
     """
 
     runs: Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)]
-    lower: float | None = field(default=None, metadata=UNWRITTEN)
-    upper: float | None = field(default=None, metadata=UNWRITTEN)
+    lower: float | None = unwritten(None)
+    upper: float | None = unwritten(None)
 
     @property
     def accepted(self) -> int:
@@ -284,5 +279,5 @@ class Judgements:
     documents: Count
     depends: bool
     cases: tuple[IfJudged, ...] = ()
-    candidate: Count = field(default=0, metadata=UNWRITTEN)
-    baseline: Count = field(default=0, metadata=UNWRITTEN)
+    candidate: Count = unwritten(0)
+    baseline: Count = unwritten(0)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import (
@@ -139,11 +140,7 @@ class Gate(EveryOption):
 
     name: str = ""
     alpha: float = option(1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.")
-    level: float = option(
-        0.95,
-        _LEVEL,
-        _LEVEL_HELP,
-    )
+    level: float = option(0.95, _LEVEL, _LEVEL_HELP)
     tradeoff: Tradeoff = option(
         "linear",
         OneOf(get_args(Tradeoff)),
@@ -161,6 +158,10 @@ class Gate(EveryOption):
         "Judge only the topics with this tag.",
         in_assertions=False,
     )
+
+    def with_options(self, **changes: Any) -> Self:
+        """The same question with other options."""
+        return replace(self, **changes)
 
     @property
     def must_show(self) -> bool:
@@ -265,11 +266,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
     requires = "GeoRisk not worse"
     is_pool = True
 
-    level: float = option(
-        0.95,
-        Number(MIN_LEVEL, MAX_GEORISK_LEVEL),
-        _LEVEL_HELP,
-    )
+    level: float = option(0.95, Number(MIN_LEVEL, MAX_GEORISK_LEVEL), _LEVEL_HELP)
     method: Method = option(
         "auto", OneOf(GEORISK_METHODS), "The interval that decides. student_t uses the jackknife standard error."
     )
@@ -447,6 +444,14 @@ for _known in _OPTIONS.values():
 def options_of(kind: type[Gate]) -> Mapping[str, Option]:
     """The options that a kind offers, by name."""
     return _OPTIONS[kind]
+
+
+def limit_of(gate: Gate, interval: Any) -> float:
+    """The limit of an interval that a gate asks about; of both, the one further from 0, which shows less."""
+    lower, upper = float(interval.lower), float(interval.upper)
+    if gate.side == "both":
+        return max(lower, upper, key=abs)
+    return lower if gate.side == "lower" else upper
 
 
 def gate_of(name: str, /, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:

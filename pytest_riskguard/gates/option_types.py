@@ -59,10 +59,7 @@ def declared(cls: type) -> dict[str, Option]:
     """The options that a dataclass declares, by name."""
     return {
         field.name: dataclasses.replace(
-            field.metadata[_METADATA],
-            name=field.name,
-            type=str(field.type),
-            default=field.default,
+            field.metadata[_METADATA], name=field.name, type=str(field.type), default=field.default
         )
         for field in dataclasses.fields(cls)
         if _METADATA in field.metadata
@@ -127,7 +124,7 @@ class OneOf:
     def __call__(self, value: Any) -> str:
         """The word."""
         if not isinstance(value, str):
-            raise _refusal(value, self.expected, right_type=False)
+            raise _refusal(value, self.expected)
         if value not in self.words:
             raise _refusal(value, self.expected, right_type=True, hint=did_you_mean(value, self.words))
         return value
@@ -143,7 +140,7 @@ class TrueOrFalse:
         """The value as it was given."""
         if isinstance(value, bool):
             return value
-        raise _refusal(value, self.expected, right_type=False)
+        raise _refusal(value, self.expected)
 
 
 @frozen
@@ -174,7 +171,7 @@ class Texts:
     def __call__(self, value: Any) -> tuple[str, ...]:
         """The normalised texts."""
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-            raise _refusal(value, self.expected, right_type=False)
+            raise _refusal(value, self.expected)
         return tuple(str(self.entry(entry)) for entry in value)
 
 
@@ -182,7 +179,7 @@ class Texts:
 Check = Number | OneOf | TrueOrFalse | Text | Texts
 
 
-def _refusal(value: Any, expected: str, *, right_type: bool, hint: str = "") -> ValueError:
+def _refusal(value: Any, expected: str, *, right_type: bool = False, hint: str = "") -> ValueError:
     error = OptionError if right_type else OptionTypeError
     return error(f"expected {expected}, found {shown(value)}{hint}")
 

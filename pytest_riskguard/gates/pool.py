@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -63,8 +63,7 @@ class PoolRuling:
     @cached_property
     def plain(self) -> PoolRuling:
         """The ruling at alpha 0 and tolerance 0."""
-        strict: dict[str, Any] = {"alpha": 0.0, "tolerance": 0.0, "tradeoff": "linear"}
-        return replace(self, gate=replace(self.gate, **strict))
+        return replace(self, gate=self.gate.with_options(alpha=0.0, tolerance=0.0, tradeoff="linear"))
 
     @property
     def conditions(self) -> tuple[PoolRuling, ...]:
@@ -108,10 +107,14 @@ class PoolRuling:
         )
 
     @cached_property
+    def georisk(self) -> FloatArray:
+        """Of each system at the gate's alpha."""
+        return georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)
+
+    @cached_property
     def bound(self) -> float:
         """What an upper limit must reach; rounding is in proportion to the largest GeoRisk of the pool."""
-        largest = float(np.max(georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)))
-        return -self.gate.tolerance - ROUNDING_ERROR * min(largest, 1.0)
+        return -self.gate.tolerance - ROUNDING_ERROR * min(float(np.max(self.georisk)), 1.0)
 
     def interval(self, method: str) -> Interval:
         """The interval of this method; at least two draws must lie outside it."""
@@ -224,15 +227,10 @@ class PoolComparison(Comparison):
             reason="bad_scores",
         )
 
-    @cached_property
-    def georisk(self) -> FloatArray:
-        """Of each system at the gate's alpha."""
-        return georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)
-
     @property
     def largest(self) -> tuple[float, float]:
         """The largest GeoRisk of the pool, and that at alpha 0."""
-        return float(np.max(self.georisk)), float(np.max(georisk(self.scores, alpha=0.0)))
+        return float(np.max(self.ruling.georisk)), float(np.max(georisk(self.scores, alpha=0.0)))
 
     @cached_property
     def vanished(self) -> bool:  # type: ignore[override]

@@ -30,6 +30,9 @@ LIMITED = {
     "min_overlap": "other top 10",
 }
 
+#: The documents of a query, best first.
+Ranking = tuple[str, ...]
+
 
 @frozen
 class Rankings:
@@ -40,7 +43,7 @@ class Rankings:
 
     name: str
     digest: str | None
-    lists: Mapping[str, tuple[str, ...]]
+    lists: Mapping[str, Ranking]
     queries: Mapping[str, str]
     reordered: int = 0
 
@@ -63,14 +66,14 @@ class Change:
     """
 
     topic: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
+    before: Ranking
+    after: Ranking
     overlap: float
     rbo: float
     what: tuple[str, ...]
 
 
-def change(topic: str, before: tuple[str, ...], after: tuple[str, ...]) -> Change:
+def change(topic: str, before: Ranking, after: Ranking) -> Change:
     """What changed in a query's first results.
 
     RBO, rank-biased overlap, is the mean over ranks d of the share of d documents that both have among their first d,
@@ -119,7 +122,7 @@ class Difference:
         return {**self.before.queries, **self.after.queries}
 
     @cached_property
-    def _pairs(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    def _pairs(self) -> list[tuple[Ranking, Ranking]]:
         """The rankings in which causes are looked for."""
         before, after = self.before.lists, self.after.lists
         return [(before[topic], after[topic]) for topic in sorted(before.keys() & after.keys())[:LOOKED_AT]]

@@ -7,19 +7,16 @@ topics without which the verdict flips, slices, families (its p-value), charts a
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from pytest_riskguard.gates.evidence import BoolArray, Evidence
-from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
+from pytest_riskguard.gates.evidence import Bets, Evidence
+from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate, limit_of
 from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
 from pytest_riskguard.inference.intervals import Interval, interval, upper_p_value
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.urisk import RiskTest, mean_test
 
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
@@ -38,13 +35,6 @@ def own_method(gate: Gate) -> str:
 def witnesses(gate: Gate) -> tuple[str, ...]:
     """The intervals that the rule asks: the gate's own, and Student-t."""
     return tuple(dict.fromkeys((own_method(gate), "student_t")))
-
-
-def limit_of(gate: Gate, interval: Interval) -> float:
-    """The limit that the gate's question is about; of both, the one further from 0, which shows less."""
-    if gate.side == "both":
-        return max(interval.lower, interval.upper, key=abs)
-    return interval.lower if gate.side == "lower" else interval.upper
 
 
 def margin_of(gate: Gate, limit: float) -> float:
@@ -92,15 +82,14 @@ class Ruling:
         """
         if not self.gate.is_tested or self.gate.tolerance == 0:
             return self.at(0.0)
-        strict: dict[str, Any] = {"tolerance": 0.0}
-        return Ruling(replace(self.gate, **strict), self.evidence, alpha=0.0)
+        return Ruling(self.gate.with_options(tolerance=0.0), self.evidence, alpha=0.0)
 
     @property
     def conditions(self) -> tuple[Ruling, ...]:
         """The rulings that must all fail: where churn only warns, that on the mean alone too."""
         return (self, self.plain) if self.gate.on_churn == "warn" else (self,)
 
-    def without(self, places: npt.NDArray[np.intp] | int) -> Ruling:
+    def without(self, places: IntArray) -> Ruling:
         """The ruling without these topics."""
         return Ruling(self.gate, self.evidence.without(places), alpha=self.alpha)
 
@@ -125,7 +114,7 @@ class Ruling:
         return self.evidence.estimate(self.alpha)
 
     @cached_property
-    def bets(self) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def bets(self) -> Bets:
         """What each unit that moved wins or loses, and whether it lost; see ``Evidence.stakes``."""
         return self.evidence.stakes(self.alpha)
 
@@ -269,13 +258,10 @@ class Ruling:
     @cached_property
     def _p_value_here(self) -> float:
         """The p-value of the rule at this alpha alone."""
-        own, student_t = map(self._p_by, (self.own, "student_t"))
+        bound = -self.gate.tolerance - ROUNDING_ERROR
+        own, student_t = (upper_p_value(self.sample, method=name, bound=bound) for name in (self.own, "student_t"))
         # the break-even test matters only where Student-t alone would let the gate pass at a level where it fails
         return own if student_t <= own else max(own, min(student_t, 2 * self.break_even))
-
-    def _p_by(self, method: str) -> float:
-        """The smallest ``1 - level`` at which an interval alone fails."""
-        return upper_p_value(self.sample, method=method, bound=-self.gate.tolerance - ROUNDING_ERROR)
 
     # ---- how near the answer is
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import CLUSTER
+from pytest_riskguard.data.topics import CLUSTER, Tags
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.families import adjusted_by_draws
 from pytest_riskguard.gates.findings import Slice
@@ -22,9 +21,6 @@ from pytest_riskguard.inference.families import holm
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import IntArray
 from pytest_riskguard.text import clean, did_you_mean, listed
-
-Tags = Mapping[str, Mapping[str, str]]
-"""Topic to tag to value."""
 
 System = TypeVar("System", TopicScores, Rankings)
 
@@ -85,24 +81,17 @@ def slices_of(entry: str, judged: Sequence[str], tags: Tags) -> tuple[str, ...]:
 
 def _instead(word: str, known: Sequence[str]) -> str:
     """The nearest known word, or all of them."""
-    return did_you_mean(word, known) or f"; there are {listed(tuple(known), most=_MAX_SHOWN)}"
+    return did_you_mean(word, known) or f"; there are {listed(known, most=_MAX_SHOWN)}"
 
 
 # ---- slices of a comparison
 
 
-def tagged(aligned: Aligned) -> list[tuple[str, str, IntArray]]:
+def groups(topics: Sequence[str], tags: Tags) -> list[tuple[str, str, IntArray]]:
     """Each tag and value with the places of its topics, by tag, then value.
 
-    Not empty values, values that all topics have, or tags that name topics, not kinds. Clusters are no slices: each
-    is a single observation.
+    Not empty values, values that all topics have, or tags that name topics, not kinds.
     """
-    found = groups(aligned.candidate.topics, aligned.about.tags)
-    return [group for group in found if group[0] != CLUSTER or aligned.clusters is None]
-
-
-def groups(topics: Sequence[str], tags: Tags) -> list[tuple[str, str, IntArray]]:
-    """The same of any list of topics."""
     columns = dict[str, dict[str, list[int]]]()
     for place, topic in enumerate(topics if tags else ()):
         for tag, value in tags.get(topic, {}).items():
@@ -123,7 +112,10 @@ def slices(comparison: Comparison, responsible: Sequence[str]) -> tuple[Slice, .
     The test is always for a loss: whether the slice is significantly below ``-tolerance``, for ``not_inferior`` too.
     A gate about single topics tests no mean, so its slices have estimates only.
     """
-    gate, aligned, tags = comparison.gate, comparison.aligned, tagged(comparison.aligned)
+    gate, aligned = comparison.gate, comparison.aligned
+    found = groups(aligned.candidate.topics, aligned.about.tags)
+    # clusters are no slices: each is a single observation
+    tags = [group for group in found if group[0] != CLUSTER or aligned.clusters is None]
     whole = Ruling(gate.as_kind(NotSignificantlyRisky), comparison.evidence)
     parts = [Ruling(whole.gate, whole.evidence.only(places)) for _, _, places in tags]
     tested = [i for i, part in enumerate(parts) if part.enough_topics and not gate.by_topic]

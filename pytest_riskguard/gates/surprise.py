@@ -39,7 +39,7 @@ def judge_rankings(gate: NoSurprise, difference: Difference, titles: DocumentTit
     if len(new) > max(1.0, FEW * n):
         raise DataError(
             f"{baseline.name} did not answer {len(new)} of {counted(n, 'query', 'queries')} that {candidate.name} "
-            f"answered ({listed(tuple(new), most=5)}), so nothing says whether they changed",
+            f"answered ({listed(new, most=5)}), so nothing says whether they changed",
             reason="bad_baseline",
             remedy="compare with a run of the same queries, or leave those without a result out of the other",
         )

@@ -145,10 +145,7 @@ class Labels:
     """
 
     def __init__(
-        self,
-        scores: tuple[TopicScores, TopicScores],
-        runs: tuple[RankedRun, RankedRun],
-        alike: Labels | None = None,
+        self, scores: tuple[TopicScores, TopicScores], runs: tuple[RankedRun, RankedRun], alike: Labels | None = None
     ) -> None:
         self.scores, self.runs, self._alike = scores, runs, alike
         self.measure, self.rules = runs[0].measure, runs[0].qrels.rules
@@ -217,11 +214,13 @@ class Labels:
         return scores
 
 
+@frozen(eq=False)
 class Rejudged:
     """A gate's question about two runs, at the level that decided, that can be asked again under other labels."""
 
-    def __init__(self, gate: Gate, labels: Labels, topics: Topics | None = None) -> None:
-        self.gate, self.labels, self.topics = gate, labels, topics
+    gate: Gate
+    labels: Labels
+    topics: Topics | None = None
 
     @cached_property
     def as_judged(self) -> IfJudged:

@@ -33,7 +33,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import KINDS, METHODS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.warning_codes import REASONS, WARNINGS
-from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, JsonError, Words, decoded, to_plain
+from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, JsonError, Words, decoded, to_plain, unless_empty
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
@@ -78,11 +78,11 @@ class Origin:
     """
 
     name: str
-    commit: str | None = field(default=None, metadata=UNLESS_EMPTY)
-    note: str = field(default="", metadata=UNLESS_EMPTY)
-    stored: str | None = field(default=None, metadata=UNLESS_EMPTY)
-    ties: Ties | None = field(default=None, metadata=UNLESS_EMPTY)
-    commits: int = field(default=0, metadata=UNLESS_EMPTY)
+    commit: str | None = unless_empty(None)
+    note: str = unless_empty("")
+    stored: str | None = unless_empty(None)
+    ties: Ties | None = unless_empty(None)
+    commits: int = unless_empty(0)
 
 
 @frozen
@@ -98,11 +98,11 @@ class JudgedFile:
     candidate: str
     digest: str
     path: str
-    kept: str | None = field(default=None, metadata=UNLESS_EMPTY)
-    scores: bool = field(default=False, metadata=UNLESS_EMPTY)
-    format: str | None = field(default=None, metadata=UNLESS_EMPTY)
-    part: str | None = field(default=None, metadata=UNLESS_EMPTY)
-    ties: Ties | None = field(default=None, metadata=UNLESS_EMPTY)
+    kept: str | None = unless_empty(None)
+    scores: bool = unless_empty(False)
+    format: str | None = unless_empty(None)
+    part: str | None = unless_empty(None)
+    ties: Ties | None = unless_empty(None)
     columns: Mapping[str, str] = field(default_factory=dict, hash=False, metadata=UNLESS_EMPTY)
 
 
@@ -442,26 +442,13 @@ def unanswered(
     )
 
 
-def refused(question: Verdict, error: DataError) -> Verdict:
-    """The verdict on data that cannot be compared."""
+def refused(question: Verdict, error: DataError, folder: Path | None = None) -> Verdict:
+    """The verdict on data that cannot be compared; its problem names files in the ``folder`` by their paths there."""
     return replace(
         question,
         outcome="incomparable",
         reason=error.reason,
-        problem=error.in_report(None),
+        problem=error.in_report(folder),
         remedy=None if error.remedy is None else str(error.remedy),
         error=error,
     )
-
-
-def incomparable(
-    gate: Gate,
-    error: DataError,
-    *,
-    measure: str | None,
-    candidate: str,
-    baselines: tuple[str, ...],
-    inputs: Inputs | None = None,
-) -> Verdict:
-    """The verdict on data that never became scores."""
-    return refused(Verdict(gate, "incomparable", None, measure, candidate, baselines, inputs=inputs), error)

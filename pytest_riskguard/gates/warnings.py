@@ -9,9 +9,9 @@ import numpy as np
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import cannot_fail, few_changes
-from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.kinds import MIN_TOPICS, limit_of
 from pytest_riskguard.gates.pool import PoolComparison, PoolRuling
-from pytest_riskguard.gates.ruling import Ruling, limit_of, own_method, witnesses
+from pytest_riskguard.gates.ruling import Ruling, own_method, witnesses
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 
 #: Below this many topics every interval covers less than its level says.
@@ -43,8 +43,8 @@ def _about_the_data(comparison: Comparison, names: Sequence[str]) -> Iterator[Ve
             yield warning("missing_topics", system=name, topics=missing)
         ours, theirs = candidate.judged, scores.judged
         if ours is not None and theirs is not None and theirs.share < LITTLE_JUDGED * ours.share:
-            figures = {"share": theirs.share, "of_candidate": ours.share}
-            yield warning("free_wins", about="little_judged", system=name, **figures)
+            share, of_candidate = theirs.share, ours.share
+            yield warning("free_wins", about="little_judged", system=name, share=share, of_candidate=of_candidate)
     if candidate.unknown:
         yield warning("missing_topics", about="unknown_topics", topics=candidate.unknown)
     for name, scores, _ in systems:

@@ -21,12 +21,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.distributions import ndtr, ndtri, stdtrit
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.inference.georisk_replicates import (
-    Pool,
-    PoolKernel,
-    georisk_left_out,
-    georisk_replicates,
-)
+from pytest_riskguard.inference.georisk_replicates import Pool, PoolKernel, georisk_left_out, georisk_replicates
 from pytest_riskguard.inference.intervals import Interval, adjusted_score
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum, mean

@@ -26,7 +26,7 @@ from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.inference.replicates import next_words, stream
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.sum_law import binomial, enumerated
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 
 #: So many ways to draw the changed topics are enumerated.
 MAX_VECTORS = 400_000
@@ -197,7 +197,7 @@ class _Bulk:
         self._along = covariance / self._deviation if self._deviation > 0 else 0.0
         self._across = math.sqrt(max(0.0, float(np.sum(shares * from_square**2)) - self._along**2))
 
-    def sums(self, draws: npt.NDArray[np.intp], uniform: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def sums(self, draws: IntArray, uniform: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums over the given numbers of draws, from two uniform numbers for each replicate."""
         if self._deviation == self._across == 0:
             return np.asarray(draws * self._mean), np.asarray(draws * self._square)

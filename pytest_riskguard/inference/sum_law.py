@@ -61,14 +61,7 @@ ON_LATTICE = 1e-6
 COUNTED = 28
 #: Points of the circle of bets; odds of theirs whose powers soon are nothing; the logarithm of a mean square of
 #: phi that is little beside a probability; patterns of the largest bets that stay open at once.
-BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = (
-    2**14,
-    0.6,
-    1e-13,
-    -18.4,
-    512,
-    1e-6,
-)
+BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = (2**14, 0.6, 1e-13, -18.4, 512, 1e-6)
 #: What high frequencies may add to a probability; magnitudes of phi that are nothing; so many frequencies are
 #: multiplied together.
 LITTLE, NOTHING, BLOCK = 1e-11, 1e-16, 64
@@ -176,13 +169,7 @@ class SumLaw:
         means = np.sum(chances * self.values, axis=1)
         variances = np.sum(chances * (self.values - means[:, None]) ** 2, axis=1)
         log_norm = float(np.sum(self.times * (np.log(norms) + top)[:, 0])) if theta else 0.0
-        return Tilt(
-            theta,
-            chances,
-            log_norm,
-            float(self.times @ means),
-            math.sqrt(float(self.times @ variances)),
-        )
+        return Tilt(theta, chances, log_norm, float(self.times @ means), math.sqrt(float(self.times @ variances)))
 
     # the distribution, with both tails
 

@@ -109,7 +109,7 @@ def _retrieved(collection: Engine, search: Search, asking: Queried) -> Run:
     if len(changed) > len(sample) / 2:
         raise DataError(
             f"asked twice, it gave {len(changed)} of {counted(len(sample), 'topic')} another first result "
-            f"({listed(tuple(changed), most=5)}): a verdict would depend on chance; make it repeatable",
+            f"({listed(changed, most=5)}): a verdict would depend on chance; make it repeatable",
             reason="bad_run",
         )
     given = InputData("rankings", reason="bad_run")

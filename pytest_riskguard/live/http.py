@@ -18,7 +18,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus, urlencode
 
-from pytest_riskguard.config.candidate_settings import PLACEHOLDER, VARIABLE, placeholders
+from pytest_riskguard.config.candidate_settings import PLACEHOLDER, VARIABLE, Http, HttpCandidate, placeholders
 from pytest_riskguard.data.engines import ENGINES, AnswerError, Hits, identifier, said_in, whole_scores
 from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.data.json_nodes import outline
@@ -31,8 +31,6 @@ from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
     import httpx2
-
-    from pytest_riskguard.config.candidate_settings import Http, HttpCandidate
 
 
 #: Names of what differs from topic to topic.

@@ -280,7 +280,7 @@ def _failure(failed: Mapping[str, BaseException], queries: Mapping[str, Topic], 
     parts = []
     for problem, topics in islice(alike.items(), MAX_NAMED):
         text = queries[topics[0]].text
-        parts.append(f"{listed(tuple(topics), most=MAX_NAMED)} ({text!r:.80}) failed: {problem}")
+        parts.append(f"{listed(topics, most=MAX_NAMED)} ({text!r:.80}) failed: {problem}")
     if len(alike) > MAX_NAMED:
         parts.append(f"and {counted(len(alike) - MAX_NAMED, 'other error')}")
     if left:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from pytest_riskguard.assertions import System, assertion, demand
+from pytest_riskguard.assertions import Assertion, System, assertion, demand
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.config.setting_types import TIMEOUT
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
@@ -23,7 +23,7 @@ from pytest_riskguard.engine.question import LiveRun, Question, Ranked, RunFile,
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.option_types import shown
-from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.gates.verdict import Verdict, refused
 from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.plugin import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.mode import files_of_ini
@@ -68,12 +68,7 @@ class Riskguard:
 
     @_told
     def run(
-        self,
-        data: Any,
-        *,
-        name: str | None = None,
-        format: str | None = None,
-        ties: Ties | None = None,
+        self, data: Any, *, name: str | None = None, format: str | None = None, ties: Ties | None = None
     ) -> RunFile | Run:
         """A candidate's run: a file, whose relative path starts at riskguard.yaml's folder, or rankings in memory.
 
@@ -85,11 +80,7 @@ class Riskguard:
 
     @_told
     def scores(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        name: str | None = None,
-        format: str | None = None,
+        self, path: str | os.PathLike[str], *, name: str | None = None, format: str | None = None
     ) -> ScoreFile:
         """A candidate's file of per-topic scores; otherwise as ``run``."""
         return ScoreFile(self._file(path, format), name)
@@ -148,7 +139,7 @@ class Riskguard:
                 for name, one in zip(names, given, strict=True)
             )
         except DataError as error:  # a mapping that holds no scores
-            return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
+            return record(refused(Verdict(gate, "incomparable", None, measure, "candidate", ("baseline",)), error))
         asked_measure = None if gate.of_rankings else self._measure(measure, tested, first, *pool)
         question = Question(gate, tested, first, asked_measure, pool=tuple(pool))
         with importable_from(self.folder):
@@ -161,13 +152,13 @@ class Riskguard:
         __tracebackhide__ = True
         return demand(self.check(kind, candidate, baseline, **more), options=typed_again(self._config))
 
-    assert_equivalent: Callable[..., Verdict]
-    assert_georisk_not_worse: Callable[..., Verdict]
-    assert_no_drift: Callable[..., Verdict]
-    assert_no_surprise: Callable[..., Verdict]
-    assert_no_topic_collapse: Callable[..., Verdict]
-    assert_not_inferior: Callable[..., Verdict]
-    assert_not_significantly_risky: Callable[..., Verdict]
+    assert_equivalent: Assertion
+    assert_georisk_not_worse: Assertion
+    assert_no_drift: Assertion
+    assert_no_surprise: Assertion
+    assert_no_topic_collapse: Assertion
+    assert_not_inferior: Assertion
+    assert_not_significantly_risky: Assertion
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
         """The measure asked for, else the measure of the given scores, else the first of riskguard.yaml."""

@@ -10,18 +10,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
+from pytest_riskguard.gates.verdict import Commands, Origins, Verdict
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.serialization import decoded, to_plain
 from pytest_riskguard.text import relative
-
-if TYPE_CHECKING:
-    from pytest_riskguard.gates.verdict import Verdict
 
 #: ``when`` of a report that xdist makes for a test whose worker died.
 _CRASHED = "???"
@@ -152,8 +150,6 @@ BESIDE = ("origins", "commands")
 
 def _as_verdict(data: dict[str, Any]) -> Verdict:
     """The verdict that ``attach`` wrote."""
-    from pytest_riskguard.gates.verdict import Commands, Origins, Verdict
-
     beside: dict[str, Any] = {
         key: decoded(kind, data[key], where=key)
         for key, kind in zip(BESIDE, (Origins, Commands), strict=True)

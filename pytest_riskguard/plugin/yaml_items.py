@@ -19,7 +19,6 @@ from pytest_riskguard.plugin.session import engine_for, reader_for
 from pytest_riskguard.run_context import record
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.engine.declared_gates import DeclaredGates
 
 
@@ -31,14 +30,15 @@ class RiskguardFile(pytest.File):
         try:
             self.settings = load_gates(self.path)
         except ConfigError as error:
-            yield BrokenConfiguration.from_parent(self, name="configuration", error=error)
+            yield BrokenConfiguration.from_parent(self, name="configuration", line=error.line or 1, about=error)
             return
         from pytest_riskguard.config.items import all_items
 
         for item in all_items(self.settings):
             # The id as text equals what --lf reads from its cache, where "[AP-5]" is a part of its own.
             nodeid = f"{self.nodeid}::{item.id}"
-            yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, file=self)
+            line = self.settings.line_of(item.settings)
+            yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, line=line, about=item)
 
     @cached_property
     def declared(self) -> DeclaredGates:
@@ -49,12 +49,12 @@ class RiskguardFile(pytest.File):
 class _Reported(pytest.Item):
     """An item whose failures are messages at a line of the YAML file, without a traceback."""
 
-    line: int
     #: What becomes of it if it is not judged; no other item has this attribute.
     became = "not_run"
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, line: int, about: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.line, self.about = line, about
         self.add_marker("riskguard")
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -86,30 +86,23 @@ class BrokenConfiguration(_Reported):
 
     became = "broken"
 
-    def __init__(self, *, error: ConfigError, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.error, self.line = error, error.line or 1
-
     def runtest(self) -> None:
         """Fail with what is wrong with the file."""
-        raise self.error
+        raise self.about
 
 
 class GateTest(_Reported):
     """One gate for one measure and alpha."""
 
-    def __init__(self, *, item: GateItem, file: RiskguardFile, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.item, self.file, self.line = item, file, file.settings.line_of(item.settings)
-
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
         from pytest_riskguard.assertions import demand
 
-        declared = self.file.declared
+        assert isinstance(self.parent, RiskguardFile)
+        declared = self.parent.declared
         with importable_from(self.path.parent):
-            verdict = declared.verdict(self.item)
+            verdict = declared.verdict(self.about)
         if not verdict.passed or verdict.advises:
             # tests may have judged other candidates
-            verdict = declared.advised(verdict, self.item, reader_for(self.config, self.path), accept=self.item.id)
+            verdict = declared.advised(verdict, self.about, reader_for(self.config, self.path), accept=self.name)
         demand(record(verdict), options=typed_again(self.config), indent=0)

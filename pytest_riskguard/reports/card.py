@@ -11,7 +11,7 @@ from typing import Literal
 from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import COUNTED, ROUNDING_ERROR, Exhibits, ResponsibleTopic, Slice, TopicDocuments
-from pytest_riskguard.gates.kinds import NoTopicCollapse
+from pytest_riskguard.gates.kinds import NoTopicCollapse, limit_of
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 
 #: What a verdict means for a change; what a tone looks like in a text.
@@ -92,12 +92,8 @@ class Card:
     @property
     def deciding_limit(self) -> float | None:
         """The limit of the decisive interval that is compared with the bound."""
-        interval, side = self.verdict.decisive_interval, self.verdict.asked.side
-        if interval is None:
-            return None
-        if side == "both":  # the one that lies further from 0
-            return max(interval.lower, interval.upper, key=abs)
-        return interval.lower if side == "lower" else interval.upper
+        interval = self.verdict.decisive_interval
+        return None if interval is None else limit_of(self.verdict.asked, interval)
 
     @cached_property
     def explained_by_wins(self) -> bool:

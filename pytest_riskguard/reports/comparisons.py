@@ -74,11 +74,6 @@ class KnownGate:
         return clean(self.command or shlex.join(["pytest", "--riskguard", self.id]), limit=_MAX_COMMAND)
 
     @property
-    def is_missing(self) -> bool:
-        """Whether there is no verdict although there should be one."""
-        return self.became not in _COMPLETE
-
-    @property
     def file(self) -> str:
         """The file that declares it."""
         return self.id.split("::")[0]
@@ -139,8 +134,8 @@ def has_rivals(verdicts: Sequence[Verdict]) -> bool:
 
 
 def missing(gates: Sequence[KnownGate]) -> list[KnownGate]:
-    """The gates without a verdict."""
-    return [gate for gate in gates if gate.is_missing]
+    """The gates without a verdict although there should be one."""
+    return [gate for gate in gates if gate.became not in _COMPLETE]
 
 
 def title(gates: Sequence[KnownGate]) -> str:
@@ -262,6 +257,5 @@ def compared(verdict: Verdict, place: int) -> str:
     if inputs is None or inputs.candidate is None or None in inputs.baselines.values():
         return str(place)
     return json.dumps(
-        [verdict.service, verdict.candidate, verdict.baselines, verdict.measure, to_plain(inputs)],
-        sort_keys=True,
+        [verdict.service, verdict.candidate, verdict.baselines, verdict.measure, to_plain(inputs)], sort_keys=True
     )

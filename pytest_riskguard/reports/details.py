@@ -11,7 +11,7 @@ from typing import Any
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.rankings import LIMITED
-from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
+from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Verdict
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.numbers import from_to, limits, percent, plain, probability, short, signed
 from pytest_riskguard.reports.parts import Section, Table
@@ -21,11 +21,7 @@ from pytest_riskguard.text import clean, counted, listed, sentence
 #: Intervals that are shown as well as the one that decided.
 _REPORTED = ("student_t", "percentile", "bca")
 #: What reports call corrections.
-_CORRECTIONS = {
-    "holm": "Holm",
-    POOL: "pooled Westfall-Young",
-    FLIPS: "joint sign flips",
-}
+_CORRECTIONS = {"holm": "Holm", POOL: "pooled Westfall-Young", FLIPS: "joint sign flips"}
 #: Names that a line shows; others are counted.
 _MAX_NAMED, _MAX_NAME = 8, 60
 #: Limits of a gate on single topics that a topic exceeds, as marks beside it.
@@ -128,7 +124,11 @@ def figures(verdict: Verdict) -> Iterator[str]:
     if verdict.intervals:
         yield _tests(verdict)
     if verdict.family is not None:
-        yield _family(verdict, verdict.family)
+        family, p_value = verdict.family, probability(estimates.decision_p_value)
+        yield (
+            f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]}): p {p_value}, "
+            f"adjusted {probability(family.adjusted_p_value)}; judged at {percent(family.level)}"
+        )
     counts = (
         f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')}, {counted(topics.ties, 'tie')}"
     )
@@ -153,12 +153,6 @@ def _tests(verdict: Verdict) -> str:
         if one.decisive or one.method in _REPORTED
     ]
     return "; ".join([*said, f"{percent(verdict.intervals[0].level)} intervals: {', '.join(ends)}"])
-
-
-def _family(verdict: Verdict, family: Family) -> str:
-    together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
-    p_value, adjusted = probability(verdict.estimates.decision_p_value), probability(family.adjusted_p_value)
-    return f"{together}: p {p_value}, adjusted {adjusted}; judged at {percent(family.level)}"
 
 
 def _flips(card: Card) -> list[str]:

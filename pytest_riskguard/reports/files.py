@@ -7,14 +7,12 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports import kept_runs
 
 if TYPE_CHECKING:
@@ -24,26 +22,11 @@ if TYPE_CHECKING:
 
 #: Formats, called as the modules that write them.
 JSON, MARKDOWN, HTML, JUNIT = "json", "markdown", "html", "ci.junit"
+#: One of a plugin.
+ADDED = "added"
 #: Suffixes of a figure or a table.
 OF_SECTIONS = (".json", ".html", ".htm")
 _BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".html": HTML, ".htm": HTML, ".xml": JUNIT}
-
-
-@frozen
-class AddedFormat:
-    """A format of a plugin, whose function turns the JSON report into the content of a file."""
-
-    suffix: str
-    plugin: str
-    function: Callable[[dict[str, Any]], str | bytes]
-
-    def content(self, report: dict[str, Any]) -> bytes:
-        """What the file holds."""
-        what = f"report {self.suffix}"
-        made = plugins.called(self.plugin, what, self.function, report)
-        if not isinstance(made, str | bytes):
-            raise plugins.PluginError(self.plugin, f"{what} gave {type(made).__name__}, expected text or bytes")
-        return made.encode() if isinstance(made, str) else made
 
 
 #: How a report begins, by which one that an earlier run left is told from any other file, and in how many bytes.
@@ -57,14 +40,14 @@ _OPENING_BYTES = 4096
 _OF_SYSTEM = (Path("/dev"), Path("/proc"))
 
 
-def format_of(path: Path) -> str | AddedFormat:
+def format_of(path: Path) -> str:
     """The format that a file's name asks for; ``UsageError`` if no format has such names."""
     suffix = path.suffix.lower()
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
     added = plugins.added("riskguard_reports", list(_BY_SUFFIX))
     if suffix in added:
-        return AddedFormat(suffix, *added[suffix])
+        return ADDED
     *known, last = *_BY_SUFFIX, *added
     raise UsageError(f"the format is chosen by the suffix, expected {', '.join(known)} or {last}")
 
@@ -92,12 +75,22 @@ def write(path: Path, report: Report) -> None:
     from pytest_riskguard.reports.json import dumps, plain
 
     kind = format_of(path)
-    if isinstance(kind, AddedFormat):
-        write_bytes(path, kind.content(plain(report)))
+    if kind == ADDED:
+        write_bytes(path, _of_plugin(path.suffix.lower(), plain(report)))
     elif kind == JSON:
         write_text(path, dumps(report))
     else:
         write_text(path, import_module(f"pytest_riskguard.reports.{kind}").render(report.shown))
+
+
+def _of_plugin(suffix: str, report: dict[str, Any]) -> bytes:
+    """What a file holds whose content the function of a plugin makes of the JSON report."""
+    plugin, function = plugins.added("riskguard_reports")[suffix]
+    what = f"report {suffix}"
+    made = plugins.called(plugin, what, function, report)
+    if not isinstance(made, str | bytes):
+        raise plugins.PluginError(plugin, f"{what} gave {type(made).__name__}, expected text or bytes")
+    return made.encode() if isinstance(made, str) else made
 
 
 def save(verdict: Verdict, path: Path) -> None:

@@ -12,6 +12,7 @@ from pytest_riskguard import __version__
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.gates.findings import Exhibits
+from pytest_riskguard.gates.kinds import limit_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.reports import comparisons
@@ -80,7 +81,13 @@ def read(path: Path) -> Report:
 
 def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
     """The verdicts of a report as plain types; the ``ValueError`` for anything else says what is wrong, and where."""
-    _check_schema(report.get("schema"))
+    schema = report.get("schema")
+    if isinstance(schema, str) and schema != SCHEMA and re.fullmatch(r"riskguard-report/\d{1,9}", schema):
+        raise ValueError(
+            f"expected the format {SCHEMA}, found {schema}: it was written by a newer riskguard; upgrade to read it"
+        )
+    if schema != SCHEMA:
+        raise ValueError(f"expected a JSON report of riskguard (schema: {SCHEMA!r}), found schema {schema!r:.60}")
     given = report.get("verdicts")
     if not isinstance(given, list):
         raise ValueError(f"verdicts: expected a list, found {given!r:.60}")
@@ -93,16 +100,6 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)
     return verdicts
-
-
-def _check_schema(schema: object) -> None:
-    if schema == SCHEMA:
-        return
-    if isinstance(schema, str) and re.fullmatch(r"riskguard-report/\d{1,9}", schema):
-        raise ValueError(
-            f"expected the format {SCHEMA}, found {schema}: it was written by a newer riskguard; upgrade to read it"
-        )
-    raise ValueError(f"expected a JSON report of riskguard (schema: {SCHEMA!r}), found schema {schema!r:.60}")
 
 
 def _check(verdict: Verdict) -> None:
@@ -158,8 +155,8 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
         warning.code == "churn" for warning in verdict.warnings
     )
     if (decisive := verdict.decisive_interval) is not None:
-        limits = {"upper": decisive.upper, "lower": decisive.lower, "both": -max(-decisive.lower, decisive.upper)}
-        margin = limits[gate.side] + verdict.tolerance
+        decided = limit_of(gate, decisive)
+        margin = verdict.tolerance + (-abs(decided) if gate.side == "both" else decided)
         limit = f"a decisive interval of {short(decisive.lower)} to {short(decisive.upper)}"
         if margin < -ROUNDED and not let_through:
             yield limit, "fail"

@@ -13,15 +13,11 @@ MIN_DECIMALS, MAX_DECIMALS = 2, 4
 
 def signed(value: float | None, digits: int = 4) -> str:
     """A number with its sign, in powers of ten if it is huge or would round to 0; never a negative zero."""
-    return _number(value, "+", digits)
+    return plain(value, digits, sign="+")
 
 
-def plain(value: float | None, digits: int = 4) -> str:
+def plain(value: float | None, digits: int = 4, *, sign: str = "") -> str:
     """A number with fixed decimals; a huge one in powers of ten."""
-    return _number(value, "", digits)
-
-
-def _number(value: float | None, sign: str, digits: int) -> str:
     if value is None or not math.isfinite(value):
         return "undefined"
     value = float(f"{value:.12g}")  # as the JSON report has it, so that both round alike

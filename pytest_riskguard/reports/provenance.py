@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.verdict import JudgedFile, Origin
+from pytest_riskguard.gates.verdict import JudgedFile, Origin, Verdict
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.serialization import UNLESS_EMPTY
+from pytest_riskguard.serialization import unless_empty
 from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.build import Build
-    from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import Report
 
 #: The order of documents whose scores are equal, in words.
@@ -43,7 +42,7 @@ class Provenance:
     run_url: str | None
     candidate: Origin | None
     baselines: tuple[Origin, ...]
-    files: tuple[JudgedFile, ...] = field(default=(), metadata=UNLESS_EMPTY)
+    files: tuple[JudgedFile, ...] = unless_empty(())
 
     def __post_init__(self) -> None:
         if self.run_url is not None and web_address(self.run_url) != self.run_url:

@@ -60,7 +60,7 @@ def _topic(asked: str, known: dict[str, str], verdicts: Sequence[Verdict]) -> st
         hint = did_you_mean(asked, [*known, *filter(None, known.values())])
         raise UsageError(f"no query {shown} among the {len(known)} that the verdicts name{hint}")
     if len(found) > 1:
-        named = listed(tuple(f"{topic} ({known[topic]})" for topic in found), most=5)
+        named = listed([f"{topic} ({known[topic]})" for topic in found], most=5)
         raise UsageError(f"{shown} is part of {counted(len(found), 'query', 'queries')}: {named}; give an id")
     return found[0]
 

@@ -201,22 +201,18 @@ def notes(run: Sequence[Verdict], *, complete: bool, with_commands: bool = True)
     said = {note for verdict in run if not verdict.passed for note in warning_lines(verdict)}  # failures showed them
     found = []
     for verdict in run:
-        new = [note for note in _notes(verdict, run, complete, with_commands) if note not in said]
+        lines = []
+        if verdict.passed:
+            if Card(verdict).tone == "caution":
+                lines.append(words.weakness(verdict) or words.paragraph(verdict))
+            commands = verdict.commands if with_commands else None
+            step = words.promotion(verdict, run, complete=complete, commands=commands)
+            lines += [] if step is None else [f"{step.text}:\n{step.command}" if step.command else step.text]
+            lines += warning_lines(verdict)
+        new = [note for note in lines if note not in said]
         said.update(new)
         found.append(new)
     return found
-
-
-def _notes(verdict: Verdict, run: Sequence[Verdict], complete: bool, with_commands: bool) -> list[str]:
-    if not verdict.passed:
-        return []
-    lines = []
-    if Card(verdict).tone == "caution":
-        lines.append(words.weakness(verdict) or words.paragraph(verdict))
-    commands = verdict.commands if with_commands else None
-    step = words.promotion(verdict, run, complete=complete, commands=commands)
-    lines += [] if step is None else [f"{step.text}:\n{step.command}" if step.command else step.text]
-    return lines + warning_lines(verdict)
 
 
 def warning_lines(verdict: Verdict) -> list[str]:

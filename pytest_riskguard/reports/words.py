@@ -423,7 +423,7 @@ def _churn(card: Card) -> str:
         text = f"With losses counted no more than gains{_and_nothing(verdict)}, it would not be riskier"
     else:
         beyond = "beyond chance" + (f" and the tolerated {short(verdict.tolerance)}" if verdict.tolerance > 0 else "")
-        weighed = f"losses counted {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses counted more"
+        weighed = _weighed(verdict) + " counted more" * (verdict.tradeoff != "linear")
         text = f"the mean itself is not significantly down, but with {weighed} the loss is {beyond}"
     if verdict.outcome == "pass":
         return sentence(f"{text}; on_churn: fail would stop it")

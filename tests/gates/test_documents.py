@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.gates import documents as module
 from pytest_riskguard.gates.documents import MAX_WINS, documents
-from pytest_riskguard.gates.findings import Documents, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import Documents, TopicDocuments
 from tests.gates.runs import Pair
 
 
@@ -38,7 +38,6 @@ def test_documents_of_both_first_ranks_have_both_ranks_and_grades_also_beyond_th
     assert told(two(), "t1").depth == 2
     found = of(two(), "t1")  # by the better rank, then the baseline's
     assert ranks(found) == [("a", 2, 1, 4), ("c", None, 3, 1), ("b", 0, 2, 2)]
-    assert [row.document for row in found.new(2)] == ["c"]
     assert [row.document for row in of(Pair({"t": ["a"]}, {"t": ["b"]}, {"t": {"a": 1, "b": 1}})).documents] == [
         "b",
         "a",
@@ -80,7 +79,6 @@ def test_what_a_document_is_worth_is_its_gain_at_both_ranks():
         ("c", 1, 4, None),
     ]
     assert [m.effect for m in topic.moved] == pytest.approx([-3 / ideal, -1 / math.log2(5) / ideal], abs=1e-12)
-    assert topic.new(10) == [RankedDocument("y", None, None, 3), RankedDocument("z", None, None, 4)]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import Gate, NotInferior, gate_of
-from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of, witnesses
+from pytest_riskguard.gates.kinds import Gate, NotInferior, gate_of, limit_of
+from pytest_riskguard.gates.ruling import Ruling, margin_of, witnesses
 from pytest_riskguard.inference.intervals import interval
 from tests.gates.conftest import evidence, pair
 

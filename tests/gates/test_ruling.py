@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of
+from pytest_riskguard.gates.kinds import limit_of
+from pytest_riskguard.gates.ruling import Ruling, margin_of
 from pytest_riskguard.inference.intervals import Interval, interval
 from tests.gates.conftest import evidence
 from tests.strict import NotSignificantlyRisky, gate_of

@@ -18,7 +18,6 @@ from pytest_riskguard.gates.verdict import (
     Findings,
     Inputs,
     Verdict,
-    incomparable,
     refused,
     unanswered,
 )
@@ -81,7 +80,7 @@ def test_what_cannot_be_compared_keeps_the_question_and_says_why():
     assert verdict == replace(question, outcome="incomparable", reason="bad_run", problem=problem)
     assert str(verdict.error) == f"{Path('runs/new.run')}:3: six columns are expected"
     inputs = Inputs(qrels="sha256:q")
-    never = incomparable(GATE, error, measure="AP", candidate="new", baselines=("prod",), inputs=inputs)
+    never = refused(Verdict(GATE, "incomparable", None, "AP", "new", ("prod",), inputs=inputs), error)
     assert never == Verdict(GATE, "incomparable", "bad_run", "AP", "new", ("prod",), inputs=inputs, problem=problem)
     assert not never.passed
     assert never.identical_to == ()

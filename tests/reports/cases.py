@@ -23,7 +23,7 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
 )
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import Family, Verdict, incomparable
+from pytest_riskguard.gates.verdict import Family, Verdict, refused
 from tests.plugin.world import CHURN, GOOD, LOSS, QUERIES, TOPICS, differences
 from tests.verdicts import altered
 
@@ -131,7 +131,7 @@ def few() -> Verdict:
 def unreadable() -> Verdict:
     problem = "expected 6 columns (topic Q0 docid rank score tag), found 5: 't07 Q0 FT9 2 11.8'"
     gate, error = gate_of("no-risk"), RunFormatError(Path("runs/candidate.run"), 118, problem)
-    return incomparable(gate, error, measure="AP", candidate="candidate", baselines=("prod",))
+    return refused(Verdict(gate, "incomparable", None, "AP", "candidate", ("prod",)), error)
 
 
 def in_family() -> Verdict:

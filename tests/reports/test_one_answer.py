@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard.cli.output import Detail, show
 from pytest_riskguard.errors import BaselineError, Remedy
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
+from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, refused
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.ci import comment, junit
 from pytest_riskguard.reports.ci.github import annotation
@@ -173,7 +173,7 @@ def test_undecided_gates_that_only_warn_are_no_pass():
 
 def test_every_report_says_what_to_do():
     error = BaselineError("no baseline 'prod'", remedy=Remedy("store it with {}", "add prod RUN"))
-    verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
+    verdict = refused(Verdict(gate_of("g"), "incomparable", None, "AP", "new", ("prod",)), error)
     texts = [
         explain(verdict),
         one_line(verdict),

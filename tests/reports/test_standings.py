@@ -6,7 +6,7 @@ import pytest
 
 from pytest_riskguard.errors import MissingFileError
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.gates.verdict import Verdict, refused
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.html.page import document
@@ -21,12 +21,9 @@ def named(verdict: Verdict, candidate: str, gate: str = "no-risk") -> Verdict:
 
 
 WORST, WORSE, BEST = named(judged(LOSS), "worst"), named(judged({"t01": 3}), "worse"), named(judged(GOOD), "best")
-NONE = incomparable(
-    gate_of("no-risk"),
+NONE = refused(
+    Verdict(gate_of("no-risk"), "incomparable", None, "AP", "gone", ("prod",)),
     MissingFileError("gone.run", None, "no such file"),
-    measure="AP",
-    candidate="gone",
-    baselines=("prod",),
 )
 
 

@@ -12,10 +12,11 @@ import pytest
 
 from pytest_riskguard import check
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
+from pytest_riskguard.gates import verdict as verdicts
 from pytest_riskguard.gates.findings import Documents, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
+from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict
 from pytest_riskguard.gates.warning_codes import REASONS
 from pytest_riskguard.reports import numbers, words
 from pytest_riskguard.reports.card import Card
@@ -63,7 +64,7 @@ def pooled(shift: float, **options: Any) -> Verdict:
 
 def refused(reason: str, problem: str = "new.run:3: expected 6 columns, found 5") -> Verdict:
     error = DataError(problem, reason=reason)
-    return incomparable(gate_of("g"), error, measure="AP", candidate="candidate", baselines=("prod",))
+    return verdicts.refused(Verdict(gate_of("g"), "incomparable", None, "AP", "candidate", ("prod",)), error)
 
 
 def identical() -> Verdict:
@@ -422,7 +423,7 @@ def test_a_remedy_comes_first_and_none_is_made_up():
 
 def test_what_an_error_says_to_do_is_the_only_step_about_it():
     error = BaselineError("no baseline 'prod'", remedy=Remedy("store it with {}", "add prod RUN"))
-    verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
+    verdict = verdicts.refused(Verdict(gate_of("g"), "incomparable", None, "AP", "new", ("prod",)), error)
     assert [step.text for step in words.steps(verdict)] == ["store it with `riskguard baseline add prod RUN`"]
     assert next(words.steps(verdict, commands=Commands(remedy="as typed"))).text == "as typed"
     assert (verdict.problem, words.line(verdict, after_word=True)) == ("no baseline 'prod'",) * 2

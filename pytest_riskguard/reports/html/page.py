@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -63,7 +62,8 @@ def document(report: Report) -> str:
         "page.html",
         title=f"{MARKS[said.tone]} {name}",
         style="print.css",
-        script=_script(),
+        # its parts in one function, so that no name is visible outside of it
+        script='"use strict";\n(() => {\n' + "".join(map(asset, _SCRIPTS)) + "})();\n",
         comparisons=views,
         gates=sum(len(view.gates) for view in views),
         unjudged=missing(known),
@@ -198,12 +198,6 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
         )
         views.append(view)
     return views
-
-
-@cache
-def _script() -> str:
-    """The script: its parts in one function, so that no name is visible outside of it."""
-    return '"use strict";\n(() => {\n' + "".join(map(asset, _SCRIPTS)) + "})();\n"
 
 
 # ---- queries: their scores once, the figures of each gate, and both rankings

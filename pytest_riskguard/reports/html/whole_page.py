@@ -46,7 +46,7 @@ def anchors(names: Sequence[str]) -> list[str]:
 
 def topic_anchor(gate: str, topic: str) -> str:
     """The id of a topic's row, for the gate with this id."""
-    return f"{gate}/{_quoted(clean(topic, limit=MAX_TOPIC))}"
+    return f"{gate}/{quoted(clean(topic, limit=MAX_TOPIC))}"
 
 
 def content_policy(style: str, script: str) -> str:
@@ -100,13 +100,12 @@ def template(name: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (brief, clean, counted, percent, plain, short, signed)
+    filters = (brief, clean, counted, percent, plain, quoted, short, signed)
     environment.filters.update({function.__name__: function for function in filters})
-    environment.filters.update(quoted=_quoted)
     return environment.get_template(name)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """The text as part of an address."""
     return quote(text, safe="", errors="replace")
 
