@@ -74,9 +74,8 @@ def study(inputs: Inputs, name: str, table: Path | None, form: str | None) -> in
     scores. All tables are printed as text, but for those that are too large for a terminal.
     """
     if name == "list":
-        rows = [(key, one.question, one.paper) for key, one in STUDIES.items()]
-        shown = Table("", dict.fromkeys(("study", "question", "paper"), "text"), rows)
-        click.echo("\n".join(shown.lines(80, indent=0)))
+        for key, one in STUDIES.items():
+            click.echo(f"{key:<11}{one.question:<52}{one.paper}")
         return 0
     systems, pool = _pool(inputs, STUDIES[name], table)
     found: Section = import_module(f"pytest_riskguard.studies.{name}").study(pool)
@@ -98,7 +97,8 @@ def study(inputs: Inputs, name: str, table: Path | None, form: str | None) -> in
             }
             click.echo(document(SCHEMA, content), nl=False)
         case _:
-            parts = [part for part in report.parts if isinstance(part, Table) and _fits(part)]
+            tables = [part for part in report.parts if isinstance(part, Table)]
+            parts = [one for one in tables if len(one.columns) <= MAX_COLUMNS and len(one.rows) <= MAX_ROWS]
             more = counted(len(report.parts) - len(parts), "chart or larger table", "charts or larger tables")
             notes = [*report.notes, f"--html has {more} more, --csv all figures."]
             Outputs().finish(replace(report, parts=parts, notes=notes), "")
@@ -148,11 +148,6 @@ def _values(section: Section) -> Iterator[tuple[object, ...]]:
                     yield part.title, line.text or line.means, f"{x:.12g}", y, None, None
 
 
-def _fits(table: Table) -> bool:
-    """Whether a terminal has room for it."""
-    return len(table.columns) <= MAX_COLUMNS and len(table.rows) <= MAX_ROWS
-
-
 @click.command()
 @system_options(
     "RUN",
@@ -175,7 +170,7 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
     releases whose effects are known. The exit status is 0 whatever the answers are, but 3 if two releases cannot be
     compared.
     """
-    from pytest_riskguard.studies.replay import dumps, section
+    from pytest_riskguard.studies.replay import SCHEMA, section
     from pytest_riskguard.studies.replay import replay as replayed
 
     outputs.check(*inputs.files)
@@ -199,5 +194,5 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
         except ValueError as error:
             raise UsageError(str(error)) from None
     problems = sum(release.problem is not None for made in replays for release in made.releases)
-    problem = f"{problems} release{'s' * (problems > 1)} cannot be compared" if problems else ""
-    return outputs.finish(section(replays), dumps(replays), problem=problem)
+    problem = f"{counted(problems, 'release')} cannot be compared" if problems else ""
+    return outputs.finish(section(replays), document(SCHEMA, {"replays": replays}), problem=problem)

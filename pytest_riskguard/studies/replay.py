@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_riskguard.reports import Section, Table, clean, counted, document, listed
+from pytest_riskguard.reports import Section, Table, clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard import Verdict
@@ -150,11 +150,6 @@ _LEGEND = (
     "only because losses weigh more. alpha*: the largest alpha that lets it pass. This describes past releases; "
     "riskguard power says how often later ones will be stopped."
 )
-
-
-def dumps(replays: Sequence[Replay]) -> str:
-    """The replays as JSON text."""
-    return document(SCHEMA, {"replays": replays})
 
 
 def section(replays: Sequence[Replay]) -> Section:

@@ -14,7 +14,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.reports import Plot, Section, Table, clean
-from pytest_riskguard.risk import SMOOTH, expected_scores, fitted_tradeoff, linear, trisk
+from pytest_riskguard.risk import SMOOTH, expected_scores, fitted_tradeoff, trisk
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.studies.intervals import quantiles_of_mean
 from pytest_riskguard.studies.overlap import rank_biased_overlap
@@ -84,7 +84,7 @@ def measures(pool: Pool, tradeoff: Tradeoff) -> dict[str, FloatArray]:
 
 
 def _linear(values: FloatArray, *, alpha: float) -> FloatArray:
-    return linear(values.ravel(), alpha=alpha).reshape(values.shape)
+    return np.where(values < 0, (1 + alpha) * values, values)
 
 
 def _overlaps(figures: Mapping[str, Mapping[str, FloatArray]], at: str) -> tuple[Plot, str]:
