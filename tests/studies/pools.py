@@ -1,4 +1,4 @@
-"""Small pools, and the measures of the papers written out: what studies say is computed here by other means."""
+"""A small pool, and the measures of the papers written out: what studies say is computed by other means."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
+approx = pytest.approx
 RNG = np.random.default_rng(7)
 #: In a table rows stand as strings sort: 1, 10, 11, ..., 2, 20.
 TOPICS = [str(number) for number in range(1, 41)]
@@ -20,13 +21,16 @@ SCORES["stranger"] = (0.15 + 0.6 * RNG.random(40)).round(3)
 #: The best first.
 ORDER = sorted(SCORES, key=lambda name: -SCORES[name].mean())
 MATRIX = np.array([SCORES[name] for name in ORDER])
+#: A baseline that is not the first column, and the differences of the others from it.
+BASE = "kin2"
+DIFFERENCES = {name: SCORES[name] - SCORES[BASE] for name in ORDER if name != BASE}
+JUDGED = [*DIFFERENCES]
 
 
 def write(path: Path, scores: Mapping[str, Iterable[float]], topics: Iterable[str] = TOPICS) -> None:
     """A table of scores."""
     rows = sorted(zip(topics, *scores.values(), strict=True))
-    lines = [",".join(map(str, row)) for row in [("topic", *scores), *rows]]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(",".join(map(str, row)) for row in [("topic", *scores), *rows]), encoding="utf-8")
 
 
 def weighted(differences: np.ndarray, alpha: float) -> np.ndarray:
@@ -44,6 +48,11 @@ def trisk(differences: np.ndarray, alpha: float) -> float:
     return float(ttest_1samp(weighted(differences, alpha), 0).statistic)
 
 
+def by_name(values: Iterable[float]) -> dict[str, float]:
+    """Of all systems, the best first."""
+    return dict(zip(ORDER, values, strict=True))
+
+
 def places(values: Mapping[str, float]) -> dict[str, float]:
     """One more than how many are higher."""
     return {name: 1 + sum(other > value + 1e-12 for other in values.values()) for name, value in values.items()}
@@ -51,6 +60,6 @@ def places(values: Mapping[str, float]) -> dict[str, float]:
 
 def agree(table: Mapping[str, Mapping[str, Any]], what: str, values: Mapping[str, float], *, ranked: bool = True):
     """A column of a table has these values and no others, and beside them the systems' places by them."""
-    columns = [(what, pytest.approx(values, abs=1e-11))] + [(f"R {what}", places(values))] * ranked
+    columns = [(what, approx(values, abs=1e-11))] + [(f"R {what}", places(values))] * ranked
     for column, expected in columns:
         assert {name: row[column] for name, row in table.items() if row[column] is not None} == expected, what

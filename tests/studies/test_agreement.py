@@ -4,7 +4,7 @@ W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", 
 """
 
 import math
-from itertools import permutations
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given
@@ -51,17 +51,18 @@ def test_unlike_rankings_by_hand():
 @pytest.mark.parametrize("phi", [0.5, 0.9, 0.98])
 @given(pairs)
 def test_bounds_are_equations_11_and_30(phi, pair):
-    short, long = sorted(pair, key=len)
-    s, l, both = len(short), len(long), common(short, long, 9)  # noqa: E741 - as in the paper
-    # Eq. 11 at depth k = l
-    lower = sum((common(short, long, d) - both) * phi**d / d for d in range(1, l + 1)) - both * math.log(1 - phi)
-    lower *= (1 - phi) / phi
-    # Eq. 30
+    (first, second), (s, l) = pair, sorted(map(len, pair))  # noqa: E741 - as in the paper
+    both = common(first, second, 9)
     f = l + s - both
-    residual = s * sum(phi**d / d for d in range(s + 1, f + 1)) + l * sum(phi**d / d for d in range(l + 1, f + 1))
-    residual += both * (math.log(1 / (1 - phi)) - sum(phi**d / d for d in range(1, f + 1)))
-    residual = phi**s + phi**l - phi**f - (1 - phi) / phi * residual
-    assert rank_biased_overlap(*pair, phi=phi) == pytest.approx((lower, residual), abs=1e-12)
+
+    def series(start, end):
+        return sum(phi**d / d for d in range(start, end + 1))
+
+    lower = sum((common(first, second, d) - both) * phi**d / d for d in range(1, l + 1)) - both * math.log(1 - phi)
+    rest = s * series(s + 1, f) + l * series(l + 1, f) + both * (math.log(1 / (1 - phi)) - series(1, f))
+    scale = (1 - phi) / phi
+    expected = scale * lower, phi**s + phi**l - phi**f - scale * rest
+    assert rank_biased_overlap(*pair, phi=phi) == pytest.approx(expected, abs=1e-12)
 
 
 @given(pairs)
@@ -73,28 +74,18 @@ def test_with_nothing_in_common_later_the_sum_is_the_lower_bound(pair):
 
 @given(pairs)
 def test_no_continuation_reaches_more_than_the_residual_and_one_reaches_it(pair):
-    first, second = pair
     new = [f"n{d}" for d in range(600)]
-    best = truncated(
-        [*first, *(one for one in second if one not in first), *new],
-        [*second, *(one for one in first if one not in second), *new],
-        phi=0.9,
-        depths=600,
-    )
-    assert sum(rank_biased_overlap(*pair)) == pytest.approx(best, abs=1e-12)
+    best = ([*dict.fromkeys([*one, *other, *new])] for one, other in (pair, pair[::-1]))
+    assert sum(rank_biased_overlap(*pair)) == pytest.approx(truncated(*best, phi=0.9, depths=600), abs=1e-12)
 
 
 @pytest.mark.parametrize(("first", "second"), [("a", "b"), ("ab", "c"), ("ab", "ca"), ("a", "bcd"), ("abc", "cb")])
 def test_every_continuation_is_between_the_bounds(first, second):
     depths, names = 5, "abcdxy"
     lower, residual = rank_biased_overlap(first, second, phi=0.6)
-    found = [
-        truncated(one, other, phi=0.6, depths=depths)
-        for one in map("".join, permutations(names, depths))
-        if one.startswith(first)
-        for other in map("".join, permutations(names, depths))
-        if other.startswith(second)
-    ]
+    every = ["".join(one) for one in permutations(names, depths)]
+    ours, theirs = ([one for one in every if one.startswith(start)] for start in (first, second))
+    found = [truncated(*one, phi=0.6, depths=depths) for one in product(ours, theirs)]
     later = 0.6**depths + 1e-12  # what deeper places count at most
     assert max(found) <= lower + residual + 1e-12
     assert lower + residual <= max(found) + later

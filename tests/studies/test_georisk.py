@@ -4,7 +4,22 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, norm
 
-from tests.studies.pools import LEVEL, MATRIX, ORDER, SCORES, TOPICS, agree, trisk, urisk, weighted, write
+from tests.studies.pools import (
+    BASE,
+    DIFFERENCES,
+    LEVEL,
+    MATRIX,
+    ORDER,
+    SCORES,
+    TOPICS,
+    agree,
+    approx,
+    by_name,
+    trisk,
+    urisk,
+    weighted,
+    write,
+)
 
 MEAN = MATRIX.mean(axis=0)
 ALPHAS = (0, 1, 5, 20)
@@ -16,32 +31,31 @@ def z(scores):
     return (scores - expected) / np.sqrt(expected)
 
 
+def zrisk(alpha):
+    return weighted(z(MATRIX), alpha).sum(axis=1)
+
+
 def geo(alpha):
-    zrisk = weighted(z(MATRIX), alpha).sum(axis=1)
-    return dict(zip(ORDER, np.sqrt(MATRIX.mean(axis=1) * norm.cdf(zrisk / 40)), strict=True))
+    return by_name(np.sqrt(MATRIX.mean(axis=1) * norm.cdf(zrisk(alpha) / 40)))
 
 
-@pytest.mark.parametrize("baseline", ["", "kin2"])
+@pytest.mark.parametrize("baseline", ["", f" --baseline {BASE}"])
 def test_all_measures_side_by_side(figures, baseline):
-    found = figures(f"georisk {baseline and '--baseline '}{baseline}")
-    parts = (z(MATRIX) ** 2).sum(axis=1)
+    found = figures(f"georisk{baseline}")
     for alpha in ALPHAS:
         table = found[f"All measures, alpha {alpha}"]
-        assert [*table] == ORDER
-        agree(table, "mean", {name: SCORES[name].mean() for name in ORDER})
+        agree(table, "mean", by_name(MATRIX.mean(axis=1)))
         agree(table, "T*", {name: trisk(SCORES[name] - MEAN, alpha) for name in ORDER})
-        agree(table, "ZRisk", dict(zip(ORDER, weighted(z(MATRIX), alpha).sum(axis=1), strict=True)))
+        agree(table, "ZRisk", by_name(zrisk(alpha)))
         agree(table, "GeoRisk", geo(alpha))
-        agree(table, "G²", dict(zip(ORDER, parts, strict=True)), ranked=False)
+        agree(table, "G²", by_name((z(MATRIX) ** 2).sum(axis=1)), ranked=False)
         for name, measure in (("URisk", urisk), ("TRisk", trisk)) if baseline else ():
-            others = {name: SCORES[name] - SCORES[baseline] for name in ORDER if name != baseline}
-            agree(table, name, {other: measure(row, alpha) for other, row in others.items()})
-        assert ("TRisk" in table["kin2"]) == bool(baseline)
-    assert ("z with one baseline" in found) == bool(baseline)
+            agree(table, name, {other: measure(row, alpha) for other, row in DIFFERENCES.items()})
+    assert [*table] == ORDER
+    assert ("TRisk" in table[BASE], "z with one baseline" in found) == (bool(baseline),) * 2
 
 
-@pytest.mark.usefixtures("table")
-def test_the_answers_are_the_best_by_georisk_and_g_squared(done):
+def test_the_answers_are_the_best_by_georisk_and_g_squared(done, table):
     text = " ".join(done("study georisk --scores pool.csv").split())
     for alpha in ALPHAS:
         best = sorted(ORDER, key=lambda name: -geo(alpha)[name])[:3]
@@ -50,28 +64,24 @@ def test_the_answers_are_the_best_by_georisk_and_g_squared(done):
     assert f"G² is {test.statistic:.2f} with {test.dof} degrees of freedom" in text
 
 
-def test_curves_and_profiles(figures):
+def test_curves_profiles_and_scores(figures):
     found = figures("georisk")
     for alpha in range(21):
         at = {name: curve[f"{alpha}"] for name, curve in found["GeoRisk over alpha"].items()}
-        assert at == pytest.approx(geo(alpha))
+        assert at == approx(geo(alpha))
     assert len(found["GeoRisk over alpha"]["near"]) == 21
-    hardest = np.argsort(MEAN, kind="stable")
-    shown = found["Profiles over topics"]
-    assert [*shown["mean"].values()] == pytest.approx([*MEAN[hardest]])
-    for name in ORDER:
-        assert [*shown[name].values()] == pytest.approx([*SCORES[name][hardest]])
-        assert found["Scores"][name] == pytest.approx(dict(zip(TOPICS, SCORES[name], strict=True)))
-    assert found["Scores"]["Mean"] == pytest.approx(dict(zip(TOPICS, MEAN, strict=True)))
+    for name, scores in (SCORES | {"Mean": MEAN}).items():
+        assert found["Scores"][name] == approx(dict(zip(TOPICS, scores, strict=True)))
+        profile = found["Profiles over topics"][name if name in SCORES else "mean"]
+        assert [*profile.values()] == approx([*scores[np.argsort(MEAN)]])  # the hardest first
 
 
 def test_with_one_baseline_z_is_that_of_a_pool_of_two(figures):
-    table = figures("georisk --baseline kin2")["z with one baseline"]
-    for name in set(ORDER) - {"kin2"}:
-        of_pair = z(np.array([SCORES[name], SCORES["kin2"]]))
-        for row, values in zip((f"{name} against kin2", f"kin2 against {name}"), of_pair, strict=True):
-            assert table[row] == pytest.approx({"ZRisk": values.sum()} | dict(zip(TOPICS, values, strict=True)))
-    assert len(table) == 2 * len(ORDER) - 2
+    table = figures(f"georisk --baseline {BASE}")["z with one baseline"]
+    for name in DIFFERENCES:
+        of_pair = z(np.array([SCORES[name], SCORES[BASE]]))
+        for row, values in zip((f"{name} against {BASE}", f"{BASE} against {name}"), of_pair, strict=True):
+            assert table[row] == approx({"ZRisk": values.sum()} | dict(zip(TOPICS, values, strict=True)))
 
 
 def test_charts_have_the_eight_best_systems(figures, folder):

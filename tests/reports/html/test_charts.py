@@ -222,24 +222,22 @@ def test_points_stand_where_their_values_are_and_lines_reach_the_edges(number, s
 
 
 def test_rows_have_their_names_beside_them_and_spans_lie_where_their_values_are():
-    names = [f"system {place}" for place in range(9)]
-    plot = Plot("t", "x", rows=[*names, "n" * 90], zero=True)
-    ends = [(2.0 + place, 4.0 + 2 * place) for place in range(9)]
-    for row, (low, high) in enumerate(ends):
-        plot.span(row, low, high, f"span {row}", width=7, series=row % 2)
-        plot.point(low, row, f"point {row}")
+    names = [*(f"system {place}" for place in range(9)), "n" * 90]
+    plot = Plot("t", "x", rows=names, zero=True)
+    for row in range(10):
+        plot.span(row, 2 + row, 4 + 2 * row, f"span {row}", width=7, series=1)
+        plot.point(2 + row, row, "point")
     assert_apart(plot)
-    root = root_of(plot)
-    drawn = sorted(lines_of(root, SERIES[0][0]) + lines_of(root, SERIES[1][0]), key=lambda span: span[0][1])
-    heights = {one.text: one.room.bottom for one in labels(root)}
+    root, of_points = root_of(plot), centres(plot)[10:]
+    heights = {one.text: one.room.bottom - 0.22 * 12 - 4 for one in labels(root)}
     (zero,) = (line[0][0] for line in lines_of(root, Colour.GREY) if line[0][0] == line[1][0])
-    across = np.polyfit([low for low, _ in ends], [span[0][0] for span in drawn], 1)
-    assert np.polyval(across, 0) == pytest.approx(zero, abs=0.02)  # on the axis, though no value is near
-    of_points = centres(plot)[9:]
-    for name, (_, high), ((left, y), (right, other)), (x, middle) in zip(names, ends, drawn, of_points, strict=True):
-        assert y == other == middle == pytest.approx(heights[name] - 6.64, abs=0.01)
-        assert (left, right) == pytest.approx((x, np.polyval(across, high)), abs=0.02)
-    assert tooltips(root)[:9] == [f"span {row}" for row in range(9)]
+    unit = of_points[1][0] - of_points[0][0]
+    assert of_points[0][0] - 2 * unit == pytest.approx(zero, abs=0.1)  # on the axis, though no value is near
+    for row, ((left, y), (right, other)) in enumerate(lines_of(root, SERIES[1][0])):
+        assert (left, y, other) == pytest.approx((*of_points[row], of_points[row][1]))
+        assert right - left == pytest.approx(unit * (2 + row), abs=0.1)
+        assert row == 9 or y == pytest.approx(heights[names[row]], abs=0.01)
+    assert tooltips(root)[:10] == [f"span {row}" for row in range(10)]
     assert {e.get("stroke-width") for e in root.iter("path") if e.get("stroke") == SERIES[1][0]} == {"7"}
     assert max(map(text_width, heights)) <= 140
 
@@ -249,14 +247,17 @@ def test_twelve_curves_can_be_told_apart_and_later_ones_are_grey():
     for place in range(14):
         plot.curve(f"curve {place}", range(4), [place, math.nan, place + 1, place], series=place)
     root = root_of(plot)
-    drawn = [one.find("path").attrib for one in marks(root)]
+
+    def styles(paths):
+        return [(path.get("stroke"), path.get("stroke-dasharray")) for path in paths]
+
+    drawn = [one.find("path") for one in marks(root)]
     assert tooltips(root) == [f"curve {place}" for place in range(14)]
-    assert len({(one["stroke"], one.get("stroke-dasharray")) for one in drawn[:12]}) == 12
-    assert {(one["stroke"], one.get("stroke-dasharray")) for one in drawn[12:]} == {(Colour.GREY, None)}
-    assert {one["d"].count(",") for one in drawn} == {3}  # without what is not known
+    assert styles(drawn) == [*SERIES, *[(Colour.GREY, None)] * 2]
+    assert len({*SERIES}) == 12
+    assert {one.get("d").count(",") for one in drawn} == {3}  # without what is not known
     assert [one.text for one in labels(root) if one.text[:5] == "curve"] == [f"curve {place}" for place in range(12)]
-    keys = [one.attrib for one in root.findall("path") if one.get("stroke-width") == "2"]
-    assert [(one["stroke"], one.get("stroke-dasharray")) for one in keys] == [*SERIES]
+    assert styles(one for one in root.findall("path") if one.get("stroke-width") == "2") == [*SERIES]
 
 
 def test_a_point_has_the_colour_of_its_series_and_its_label_on_the_inner_side():
