@@ -142,10 +142,14 @@ def _values(section: Section) -> Iterator[tuple[object, ...]]:
                     )
         elif isinstance(part, Plot):
             for point in part.marks:
-                yield part.title, point.text, f"{point.x:.12g}", point.y, point.low, point.high
+                place = ("", point.x) if part.rows else (f"{point.x:.12g}", point.y)
+                yield part.title, point.text, *place, point.low, point.high
             for line in part.lines:
-                for x, y in line.points:
-                    yield part.title, line.text or line.means, f"{x:.12g}", y, None, None
+                name = line.text or line.means
+                if part.rows:
+                    yield part.title, name, "", None, *(x for x, _ in line.points)
+                else:
+                    yield from ((part.title, name, f"{x:.12g}", y, None, None) for x, y in line.points)
 
 
 @click.command()

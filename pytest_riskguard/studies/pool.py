@@ -30,6 +30,8 @@ class Pool:
     means : array, shape (n_systems,)
     baselines, candidates : list of int
         The places of the systems that are named as baselines; those of all but the first of these.
+    names : list of str
+        The candidates' names.
     differences : array, shape (n_candidates, n_topics)
         Candidates less the first baseline.
     alphas : tuple of float
@@ -54,6 +56,7 @@ class Pool:
         self.means: FloatArray = np.array(list(map(mean, self.scores)))
         self.baselines = [self.systems.index(name) for name in baselines]
         self.candidates = [place for place in range(len(ordered)) if place not in self.baselines[:1]]
+        self.names = [self.systems[place] for place in self.candidates]
         self.differences: FloatArray = self.scores[self.candidates] - self.scores[self.baselines[:1]].sum(axis=0)
         self.title = f"{clean(measure)}, {counted(len(ordered), 'system')}, {counted(len(self.topics), 'topic')}"
         if baselines:
@@ -63,11 +66,6 @@ class Pool:
             for system in ordered
             if system.unanswered
         ]
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the candidates."""
-        return [self.systems[place] for place in self.candidates]
 
 
 def places(values: FloatArray) -> FloatArray:

@@ -20,8 +20,6 @@ from pytest_riskguard.studies.pool import FEW, Pool, ranked
 LEVEL = 0.95
 #: The alphas of Figure 1.
 CURVE = np.arange(0, 15.5, 0.5)
-#: So many alphas of Figure 2 can be told apart.
-MAX_ALPHAS = 4
 
 
 def study(pool: Pool) -> Section:
@@ -128,7 +126,7 @@ def _bars(pool: Pool, limit: float) -> Iterator[Plot]:
         )
         for side in (-limit, limit):
             plot.line([(-math.inf, side), (math.inf, side)], colour="muted", dashed=True)
-        for series, alpha in enumerate(pool.alphas[:MAX_ALPHAS]):
+        for series, alpha in enumerate(pool.alphas):
             for place, value in enumerate(exploratory(row, alpha=alpha)[1]):
                 text = f"alpha {alpha:g}, topic {pool.topics[place]}"
                 plot.point(place + 1, float(value), text, means=f"alpha {alpha:g}", series=series)

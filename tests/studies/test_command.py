@@ -4,10 +4,14 @@ import csv
 import json
 import re
 from html import unescape
+from importlib import import_module
 from importlib.util import find_spec
 
 import pytest
 
+from pytest_riskguard.data import TopicScores
+from pytest_riskguard.reports import Plot
+from pytest_riskguard.studies.pool import Pool
 from tests.plugin import world
 from tests.studies.pools import LEVEL, RNG, SCORES, TOPICS, approx, write
 
@@ -132,3 +136,15 @@ def test_a_study_of_fifty_systems_has_an_answer(done, folder, name):
     scores = 0.3 + 0.4 * RNG.random(250) + 0.2 * RNG.random((50, 250))
     write(folder / "large.csv", {f"s{i}": row for i, row in enumerate(scores)}, map(str, range(250)))
     assert "<svg" in done(f"study {name} --scores large.csv --html")
+
+
+@pytest.mark.parametrize("name", ["smooth", "intervals"])
+def test_marks_stand_in_the_row_of_their_name(name):
+    topics = tuple(map(str, range(130)))
+    systems = [TopicScores(f"s{i}", None, topics, 0.3 * RNG.random(130)) for i in range(4)]
+    pool = Pool("AP", systems, baselines=["s0"], alphas=(1.0,))
+    drawn = import_module(f"pytest_riskguard.studies.{name}").study(pool).parts
+    for plot in (part for part in drawn if isinstance(part, Plot) and part.rows):
+        marks = [(line.text, line.points[0][1]) for line in plot.lines] + [(mark.text, mark.y) for mark in plot.marks]
+        assert all(text.startswith(f"{plot.rows[int(row)]}") for text, row in marks)
+        assert {row for _, row in marks} == {*range(len(plot.rows))}
