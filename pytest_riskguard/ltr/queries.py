@@ -12,7 +12,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard import run
+import pytest_riskguard
 from pytest_riskguard.data import write_run
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.reports import clean, counted, listed
@@ -169,7 +169,7 @@ class JudgedQueries:
         folder.mkdir(parents=True, exist_ok=True)
         for name, values in scores.items():
             ranked = np.split(self.documents[self.order(values)], self.starts[1:-1])
-            write_run(folder / f"{name}.run", run(dict(zip(self.queries, ranked, strict=True))))
+            write_run(folder / f"{name}.run", pytest_riskguard.run(dict(zip(self.queries, ranked, strict=True))))
         lines = []
         for names, label in zip(self._names, self.labels, strict=True):
             plain = " ".join(names).split() == [*names]
