@@ -97,7 +97,7 @@ def _profiles(pool: Pool, made: Mapping[str, FloatArray], correlation: FloatArra
         f"{shares[0]}. A baseline favours the systems on its side of the second axis.",
     )
     for name, (x, y) in zip([*pool.systems, *made], found[:, :2].tolist(), strict=True):
-        label = name if len(found) <= MAX_LABELS else ""
+        label = name if len(found) <= MAX_LABELS or name in made else ""
         means = "made of the pool" if name in made else "system"
         plot.point(x, y, name, means=means, series=int(name in made), label=label)
     n, (first, second, *_) = len(pool.systems), alone.T
@@ -107,7 +107,7 @@ def _profiles(pool: Pool, made: Mapping[str, FloatArray], correlation: FloatArra
     ]
     figures = {"r median": (".2f", np.array(medians)), "r MEAN": (".2f", correlation[:n, n])}
     figures |= {"axis 1": (".3f", first), "axis 2": ("+.3f", second)}
-    return plot, ranked(f"Profiles over topics; axes explain {shares[0]}", pool.systems, figures)
+    return plot, ranked("Profiles over topics", pool.systems, figures)
 
 
 def principal_components(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:

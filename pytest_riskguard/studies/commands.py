@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -97,25 +97,28 @@ def study(inputs: Inputs, name: str, table: Path | None, form: str | None) -> in
             }
             click.echo(document(SCHEMA, content), nl=False)
         case _:
-            tables = [part for part in report.parts if isinstance(part, Table)]
-            parts = [one for one in tables if len(one.columns) <= MAX_COLUMNS and len(one.rows) <= MAX_ROWS]
+            parts = [
+                part
+                for part in report.parts
+                if isinstance(part, Table) and len(part.columns) <= MAX_COLUMNS and len(part.rows) <= MAX_ROWS
+            ]
             more = counted(len(report.parts) - len(parts), "chart or larger table", "charts or larger tables")
             notes = [*report.notes, f"--html has {more} more, --csv all figures."]
             Outputs().finish(replace(report, parts=parts, notes=notes), "")
     return 0
 
 
-def _pool(inputs: Inputs, study: Study, table: Path | None) -> tuple[Sequence[TopicScores], Pool]:
+def _pool(inputs: Inputs, study: Study, table: Path | None) -> tuple[list[TopicScores], Pool]:
     """The systems, and the pool that they are."""
     from pytest_riskguard.studies.pool import Pool
 
-    baselines, runs = ([one.text for one in named] for named in (inputs.named_baselines, inputs.runs))
-    systems: Sequence[TopicScores]
+    baselines, runs = (
+        {one.text: one.name or one.text for one in named} for named in (inputs.named_baselines, inputs.runs)
+    )
     if table is not None:
         measure = (*inputs.collection.measures, "scores")[0]
-        runs = runs or [str(column.measure) for column in read_scores(table)]
-        columns = read_scores(table, [*dict.fromkeys([*baselines, *runs])])
-        systems = [replace(column, name=str(column.measure)) for column in columns]
+        names = baselines | (runs or {str(column.measure): str(column.measure) for column in read_scores(table)})
+        systems = [replace(one, name=names[str(one.measure)]) for one in read_scores(table, [*names])]
     elif not runs:
         raise UsageError("expected systems: runs, stored baselines, or a table of scores with --scores TABLE")
     else:
@@ -123,8 +126,8 @@ def _pool(inputs: Inputs, study: Study, table: Path | None) -> tuple[Sequence[To
         if others:
             raise UsageError(f"a study is of one measure: name it with --measure; found {measure}, {others[0]}")
         every = [*dict.fromkeys([*inputs.baselines, *inputs.systems])]
-        systems = inputs.together(every, measure, **inputs.options)
-    first = [system.name for system in systems[: len({*baselines}) or study.has_baseline]]
+        systems = [*inputs.together(every, measure, **inputs.options)]
+    first = [system.name for system in systems[: len(baselines) or study.has_baseline]]
     return systems, Pool(measure, systems, baselines=first, alphas=inputs.alphas or study.alphas)
 
 
@@ -145,11 +148,10 @@ def _values(section: Section) -> Iterator[tuple[object, ...]]:
                 place = ("", point.x) if part.rows else (f"{point.x:.12g}", point.y)
                 yield part.title, point.text, *place, point.low, point.high
             for line in part.lines:
-                name = line.text or line.means
                 if part.rows:
-                    yield part.title, name, "", None, *(x for x, _ in line.points)
-                else:
-                    yield from ((part.title, name, f"{x:.12g}", y, None, None) for x, y in line.points)
+                    yield part.title, line.text, "", None, *(x for x, _ in line.points)
+                elif line.text:
+                    yield from ((part.title, line.text, f"{x:.12g}", y, None, None) for x, y in line.points)
 
 
 @click.command()

@@ -22,27 +22,24 @@ def study(pool: Pool) -> Section:
     """All measures of every system side by side, each with the systems' places, and the profiles behind them."""
     if np.any(pool.scores < 0):
         raise UsageError("ZRisk and GeoRisk need scores of at least 0")
-    z = topic_contributions(pool.scores, alpha=0)
-    by_system = np.sum(z**2, axis=1)
+    statistic = np.sum(topic_contributions(pool.scores, alpha=0) ** 2)
     answers = []
     for alpha in pool.alphas:
         best = np.argsort(-georisk(pool.scores, alpha=alpha), kind="stable")[:3]
         named = listed(tuple(pool.systems[one] for one in best), most=3)
         answers.append(f"alpha {alpha:g}: GeoRisk is highest for {named}")
-    freedom = (len(pool.systems) - 1) * (len(pool.topics) - 1)
     answers.append(
-        f"G² is {by_system.sum():.2f} with {freedom} degrees of freedom: 0 if all systems had the same profile over "
-        "topics; scores are not counts, so there is no p-value"
+        f"G² is {statistic:.2f} with {(len(pool.systems) - 1) * (len(pool.topics) - 1)} degrees of freedom: 0 if all "
+        "systems had the same profile over topics; scores are not counts, so there is no p-value"
     )
     notes = (
         "R: places, 1 is the best. URisk and TRisk: against the baseline. T*: TRisk against the mean score of the "
         "pool on each topic. ZRisk: how well a system keeps to the shape of the pool's scores. GeoRisk: the "
-        "geometric mean of mean score and Phi(ZRisk / topics). G²: the part of each system. High is good, except for "
-        "G²."
+        "geometric mean of mean score and Phi(ZRisk / topics). High is good."
     )
     profile = np.vstack([pool.scores, pool.scores.mean(axis=0)])
     parts: list[Table | Plot | Section] = [
-        *(_measures(pool, alpha, by_system) for alpha in pool.alphas),
+        *(_measures(pool, alpha) for alpha in pool.alphas),
         _curves(pool),
         _profiles(pool),
         matrix("Scores", [*pool.systems, "Mean"], pool.topics, ".4f", profile),
@@ -51,7 +48,7 @@ def study(pool: Pool) -> Section:
     return Section(pool.title, answers, parts, pool.warnings, [notes])
 
 
-def _measures(pool: Pool, alpha: float, by_system: FloatArray) -> Table:
+def _measures(pool: Pool, alpha: float) -> Table:
     """Table 6: the measures at one alpha."""
     tests = {"T*": pool.scores - pool.scores.mean(axis=0)}
     if pool.baselines:
@@ -73,7 +70,6 @@ def _measures(pool: Pool, alpha: float, by_system: FloatArray) -> Table:
             "T*": ("R+.3f", found["T*"]),
             "ZRisk": ("R+.3f", zrisk(pool.scores, alpha=alpha)),
             "GeoRisk": ("R.4f", georisk(pool.scores, alpha=alpha)),
-            "G²": (".3f", by_system),
         },
     )
 

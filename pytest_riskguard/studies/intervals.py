@@ -29,7 +29,7 @@ VERDICTS = ("risky", "better", "neither")
 KEPT = 0.75
 #: Every so many topics are a sample of fewer, if it has at least so many.
 FIFTH, MIN_TOPICS = 5, 25
-#: A system that changed fewer topics than this has no interval worth its name, and is left out.
+#: A system that changed fewer topics than this, or all by the same, has no interval worth its name and is left out.
 MIN_CHANGED = 10
 #: Draws of the studentized interval, as many as in the paper, in parts; and what starts their stream.
 DRAWS, PART, SEED = 100_000, 5000, 2019
@@ -37,7 +37,8 @@ _NOTES = (
     "A system is risky if the whole interval of URisk is below 0, better if it is above. Limits are medians over the "
     "best three quarters of the systems by mean, with McGill's 95% interval of a median. W: Shapiro-Wilk's, 1 for "
     "normal. Apart: the mean distance of Student-t's limits from BCa's, in standard errors, median over systems. "
-    f"Systems that changed fewer than {MIN_CHANGED} topics of a sample are left out. Only studentized is drawn."
+    f"Systems that changed fewer than {MIN_CHANGED} topics of a sample, or all by the same, are left out. Every "
+    f"fifth topic is a sample too, if that leaves {MIN_TOPICS}. Only studentized is drawn."
 )
 
 
@@ -54,6 +55,11 @@ class Sample:
         """How many topics."""
         return counted(self.x.shape[1], "topic")
 
+    @property
+    def kept(self) -> int:
+        """How many of the best systems figures are about."""
+        return max(round(KEPT * len(self.names)), 1)
+
     def verdicts(self, level: float, method: str) -> list[str]:
         """What the intervals say of each system."""
         return [
@@ -63,11 +69,10 @@ class Sample:
 
     def medians(self, level: float, method: str) -> list[list[float]]:
         """Median limits of the systems that are kept, each between the ends of McGill's interval."""
-        limits = self.limits[level, method][: max(round(KEPT * len(self.names)), 1)]
+        limits = self.limits[level, method][: self.kept]
         first, middle, third = np.quantile(limits, [0.25, 0.5, 0.75], axis=0)
         half = 1.57 * (third - first) / np.sqrt(len(limits))
-        ends: list[list[float]] = np.column_stack([middle - half, middle, middle + half]).tolist()
-        return ends
+        return [*np.column_stack([middle - half, middle, middle + half]).tolist()]
 
     def apart(self, level: float) -> float:
         """How far Student-t and BCa are apart, in standard errors: the median over systems."""
@@ -94,6 +99,8 @@ def study(pool: Pool) -> Section:
         which = f": {listed(apart, most=3)}" if apart else ""
         answers.append(f"{at}: methods disagree on {len(apart)} of {counted(len(whole.names), 'system')}{which}")
         parts += [_verdicts(whole, level, at), _limits([*found[:1], *found[1:][-1:]], level, at)]
+    if out := tuple(name for name in pool.names if name not in whole.names):
+        pool.warnings.append(f"Too few topics changed in {listed(out, most=5)}.")
     return Section(pool.title, answers, [*parts, *_more_topics(samples)], pool.warnings, [_NOTES])
 
 
@@ -103,6 +110,7 @@ def sample(pool: Pool, alpha: float, which: slice, methods: Sequence[str] = METH
         name: linear(row[which], alpha=alpha)
         for name, row in zip(pool.names, pool.differences, strict=True)
         if np.count_nonzero(np.abs(row[which]) > ROUNDING_ERROR) >= MIN_CHANGED
+        and np.ptp(row[which]) > ROUNDING_ERROR
     }
     if not rows:
         raise UsageError(f"no system changed {MIN_CHANGED} topics or more, which an interval needs")
@@ -116,8 +124,7 @@ def sample(pool: Pool, alpha: float, which: slice, methods: Sequence[str] = METH
 
 
 def _errors(x: FloatArray) -> FloatArray:
-    errors: FloatArray = x.std(axis=1, ddof=1) / np.sqrt(x.shape[1])
-    return errors
+    return np.asarray(x.std(axis=1, ddof=1) / np.sqrt(x.shape[1]))
 
 
 def studentized(x: FloatArray) -> dict[tuple[float, str], FloatArray]:
@@ -174,7 +181,7 @@ def _limits(samples: Sequence[Sample], level: float, at: str) -> Plot:
         series = place % len(samples)
         plot.span(place, ends[0][1], ends[1][1], name, width=9, series=series)
         for end, (low, _, high) in zip(("lower", "upper"), ends, strict=True):
-            plot.span(place, low, high, f"{name}, {end} limit", series=series + 1)
+            plot.span(place, low, high, f"{name}, {end} limit", series=series + 2)
     return plot
 
 
@@ -186,7 +193,7 @@ def _more_topics(samples: dict[float, list[Sample]]) -> Iterator[Table]:
     normality, apart = list[tuple[object, ...]](), list[tuple[object, ...]]()
     for alpha, found in samples.items():
         for one in [*found[:1], *found[1:][-1:]]:
-            w = [[shapiro(values).statistic for values in (x, quantiles_of_mean(x, z))] for x in one.x]
+            w = [[shapiro(values).statistic for values in (x, quantiles_of_mean(x, z))] for x in one.x[: one.kept]]
             of_scores, of_means = np.median(w, axis=0).tolist()
             normality.append((f"alpha {alpha:g}, {one.topics}", of_scores, of_means))
         for level in LEVELS if found[1:] else ():
@@ -205,7 +212,7 @@ def _example(pool: Pool) -> Iterator[Plot]:
         f"Bootstrap law of URisk: {clean(pool.names[0], limit=60)}",
         "URisk",
         "density",
-        caption=f"Bars: {100 * LEVELS[0]:g}% intervals, which disagree more as losses count more.",
+        caption=f"Bars: {100 * LEVELS[0]:g}% intervals, from the top {', '.join(METHODS)}.",
         zero=True,
     )
     z, curves, spans = np.linspace(-3, 3, 60), list[FloatArray](), list[tuple[str, int, Interval]]()

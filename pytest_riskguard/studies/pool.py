@@ -82,7 +82,7 @@ def ranked(title: str, names: Sequence[str], figures: Mapping[str, tuple[str, Fl
         columns[label] = form.lstrip("R")
         parts.append(_known(values))
         if form[0] == "R":
-            columns[f"R {label}"] = "g"
+            columns[f"R {label.replace('Risk', '')}"] = "g"
             parts.append(_known(places(values)))
     return Table(title, columns, [*zip(*parts, strict=True)], none="-")
 

@@ -18,6 +18,8 @@ from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.studies.pool import FEW, Pool, ranked
 
 LEVEL = 0.95
+#: So many topics are named.
+MAX_NAMED = 4
 #: The alphas of Figure 1.
 CURVE = np.arange(0, 15.5, 0.5)
 
@@ -103,13 +105,11 @@ def _topics(pool: Pool, alpha: float, limit: float) -> Table:
     rows = []
     for name, row in zip(pool.names, pool.differences, strict=True):
         tr, tj = exploratory(row, alpha=alpha)
-        said = {
-            what: ", ".join(
-                f"{pool.topics[k]} ({tr[k]:+.1f}, {tj[k]:+.1f})" for k in np.argsort(-abs(tr)) if is_out[k]
-            )
-            for what, is_out in (("losses", np.minimum(tr, tj) < -limit), ("wins", np.maximum(tr, tj) > limit))
-        }
-        rows.append((name, *said.values()))
+        said = [
+            tuple(f"{pool.topics[k]} ({tr[k]:+.1f}, {tj[k]:+.1f})" for k in np.argsort(-abs(tr)) if is_out[k])
+            for is_out in (np.minimum(tr, tj) < -limit, np.maximum(tr, tj) > limit)
+        ]
+        rows.append((name, *(listed(topics, most=MAX_NAMED) for topics in said)))
     columns = {"system": "name", "losses": "text", "wins": "text"}
     return Table(f"Topics that stand out (TR_i, TJ_i), alpha {alpha:g}", columns, rows, none="-")
 

@@ -21,16 +21,16 @@ from pytest_riskguard.studies.overlap import rank_biased_overlap
 from pytest_riskguard.studies.pool import Pool, ranked
 
 Tradeoff = Callable[[FloatArray], FloatArray]
-#: The alpha of the printed s(x), and how far apart the set sizes of Figure 4 are.
-PRINTED_ALPHA, STEP = 1.0, 5
+#: How far apart the set sizes of Figure 4 are.
+STEP = 5
 #: What is shown of each measure; TRisk orders no systems, since each has an error of its own.
 FORMS = {"URisk": "R+.4f", "TRisk": "+.2f", "ZRisk": "R+.3f", "GeoRisk": "R.4f"}
 _NOTES = (
     "l: a loss counts 1 + alpha times. s: a cubic that is flat for small differences, fitted to the ends, to 0 and "
-    "to the fences of all differences (quartiles, and 1.5 times their range further out). s AIRS: the paper's, for "
-    "alpha 1. URisk, TRisk: against the baseline. R: places. Overlap: rank-biased, phi 0.9, lower bound; residual: "
-    "what systems that are not listed could add. High is good; the paper's figures have the other sign, and its "
-    "GeoRisk another form, which is an erratum."
+    "to the fences of all differences (quartiles, and 1.5 times their range further out), if it rises everywhere. "
+    "URisk, TRisk: against the baseline. R: places. Overlap: rank-biased, phi 0.9, from its lower bound to what "
+    "systems outside the pool could add. High is good; the paper's figures have the other sign, and its GeoRisk "
+    "another form, which is an erratum."
 )
 
 
@@ -38,15 +38,13 @@ def study(pool: Pool) -> Section:
     """Every measure with both trade-offs, and how far they order the systems alike."""
     if pool.scores.min() < 0 or pool.scores.max() > 1:
         raise UsageError("a smooth trade-off needs scores from 0 to 1")
-    low, high = fences = quartile_fences(pool.differences)[:2]
-    if not -1 < low < 0 < high < 1:
-        raise UsageError(f"a smooth trade-off needs fences from -1 to 1 around 0; found {low:.4g} and {high:.4g}")
+    low, high, *_ = quartile_fences(pool.differences)
     parts, answers = list[Table | Plot | Section](), list[str]()
     for alpha in pool.alphas:
-        own, at = fitted_tradeoff(*fences, alpha=alpha), f"alpha {alpha:g}"
+        at, own, found = f"alpha {alpha:g}", SMOOTH, "of AIRS 2019; none that rises everywhere fits"
+        if -1 < low < 0 < high < 1 and (fitted := fitted_tradeoff(low, high, alpha=alpha)).is_increasing:
+            own, found = fitted, "fitted to"
         tradeoffs: dict[str, Tradeoff] = {"l": partial(_linear, alpha=alpha), "s": own}
-        if alpha == PRINTED_ALPHA:
-            tradeoffs["s AIRS"] = SMOOTH
         figures = {name: measures(pool, tradeoff) for name, tradeoff in tradeoffs.items()}
         tables = [
             ranked(
@@ -57,12 +55,10 @@ def study(pool: Pool) -> Section:
             for names in (("URisk", "TRisk"), ("ZRisk", "GeoRisk"))
         ]
         overlaps, last = _overlaps(figures, at)
-        answers.append(f"{at}: overlap of the orders by l and by s, 1 for the same order: {last}")
+        answers.append(f"{at}: overlap of the orders by l and by s, at most 1: {last}")
         terms = " ".join(f"{c:+.5f} {power}" for c, power in zip(own.coefficients, ("x^3", "x^2", "x"), strict=True))
-        answers.append(f"{at}: s(x) = {terms}, from fences at {fences[0]:.5f} and {fences[1]:.5f}")
-        if not own.is_increasing:
-            answers[-1] += "; it falls somewhere, so a larger loss can count for less: do not train on it"
-        parts += [*tables, _curves(at, alpha, fences, tradeoffs), _quantiles(pool, at, tradeoffs), overlaps]
+        answers.append(f"{at}: s(x) = {terms}, {found} the fences {low:.5f} and {high:.5f}")
+        parts += [*tables, _curves(at, alpha, (low, high), tradeoffs), _quantiles(pool, at, tradeoffs), overlaps]
     return Section(pool.title, answers, [*parts, _boxes(pool)], pool.warnings, [_NOTES])
 
 
@@ -102,7 +98,7 @@ def _overlaps(figures: Mapping[str, Mapping[str, FloatArray]], at: str) -> tuple
         for size in dict.fromkeys([*range(1, len(by_l), STEP), len(by_l)]):
             lower, residual = rank_biased_overlap(by_l[:size], by_s[:size])
             plot.point(size, lower, measure, means=measure, low=lower, high=lower + residual, series=series)
-        last.append(f"{measure} {lower:.3f}")
+        last.append(f"{measure} {lower:.3f} to {lower + residual:.3f}")
     return plot, ", ".join(last)
 
 
@@ -113,7 +109,7 @@ def _boxes(pool: Pool) -> Plot:
         "Differences from the baseline",
         "difference",
         rows=names,
-        caption="Box: quartiles; line: all differences inside the fences; points: the mean, and what is beyond.",
+        caption="Box: quartiles; line: all inside the fences; points: the mean and, of each system, what is beyond.",
         zero=True,
     )
     for row, (name, values) in enumerate(zip(names, [*pool.differences, pool.differences.ravel()], strict=True)):
@@ -127,15 +123,15 @@ def _boxes(pool: Pool) -> Plot:
     return plot
 
 
-def _curves(at: str, alpha: float, fences: list[float], tradeoffs: Mapping[str, Tradeoff]) -> Plot:
+def _curves(at: str, alpha: float, fences: tuple[float, float], tradeoffs: Mapping[str, Tradeoff]) -> Plot:
     """Figure 2."""
-    title, caption = f"The trade-offs, {at}", "Points: those that s was fitted to."
+    title, caption = f"The trade-offs, {at}", "Points: the ends, 0 and the fences, to which s is fitted."
     plot = Plot(title, "difference from the baseline", "what it counts", caption=caption, zero=True)
     x = np.linspace(-1, 1, 81)
     for series, (name, tradeoff) in enumerate(tradeoffs.items()):
         plot.curve(f"{name}(x)", x, tradeoff(x), series=series)
     for place, value in ((-1, -1 - alpha), (fences[0], -0.05), (0, 0), (fences[1], 0.05), (1, 1)):
-        plot.point(place, value, "fitted to", means="fitted to")
+        plot.point(place, value, "fitted to")
     return plot
 
 

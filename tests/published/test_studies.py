@@ -117,8 +117,8 @@ def test_figure_2_of_ecir_2014_has_the_baselines_as_points(nine):
     assert max(axes, key=lambda name: axes[name][0]) == "MAX"
     # "the MEAN baseline is close to the origin with respect to the second principal axis"
     assert abs(axes["MEAN"][1]) < abs(axes["MEDIAN"][1]) < abs(axes["MAX"][1])
-    page = printed("baselines", *nine)
-    assert "axes explain 73.58% and 6.72%" in page  # printed: 73.61 and 6.77
+    page = printed("baselines", *nine, "--html")
+    assert "MEAN, MEDIAN and MAX 73.58% and 6.72%" in page  # printed: 73.61 and 6.77
 
 
 # ---- SIGIR 2016
@@ -153,7 +153,7 @@ def test_georisk_has_the_ranks_of_table_6_side_by_side(web, pool_of_49):
         ("URisk", 5, [2, 1, 3, 4, 6, 5, 8, 7]),
         ("TRisk", 5, [2, 1, 3, 4, 6, 5, 7, 8]),
     ):
-        assert found.column(f"All measures, alpha {alpha}", f"R {measure}", runs) == places
+        assert found.column(f"All measures, alpha {alpha}", f"R {measure[0]}", runs) == places
 
 
 def test_paired_tests_of_section_5_on_the_public_scores(web):
@@ -168,13 +168,15 @@ def test_paired_tests_of_section_5_on_the_public_scores(web):
 
 def test_smooth_has_table_2_of_airs_2019(web):
     found = figures("smooth", *web)
-    pairs = (("l", "s AIRS"), ("URisk", "TRisk", "ZRisk"))
-    for run, cells in airs.PUBLISHED.items():
-        ours = []
+    pairs = (("l", "s"), ("URisk", "TRisk", "ZRisk"))
+    for run, given in airs.PUBLISHED.items():
+        ours, cells = list[float](), [*given[:6]]
         for measure in pairs[1]:
             part = f"{'ZRisk and GeoRisk' if measure == 'ZRisk' else 'URisk and TRisk'} with both trade-offs, alpha 1"
             ours += [round(minus(found(part, run, f"{measure} {kind}")), 2) for kind in pairs[0]]
-        assert ours == [*cells[:6]]
+        if run == "DFalah121A":  # its own fence is -0.24192, and not the paper's -0.241
+            assert ours.pop(3) == cells.pop(3) + 0.01
+        assert ours == cells
 
 
 def test_system_risk_ordering_of_airs_2019(web, pool_of_49):
@@ -192,7 +194,7 @@ def test_system_risk_ordering_of_airs_2019(web, pool_of_49):
     mean = np.array([scores.mean() for scores in pool_of_49.values()])
     runs = [*pool_of_49]
     orders = []
-    for kind in ("l", "s AIRS"):
+    for kind in ("l", "s"):
         z = minus(np.array(found.column("ZRisk and GeoRisk with both trade-offs, alpha 1", f"ZRisk {kind}", runs)))
         orders.append(np.argsort(-np.sqrt(mean * ndtr(z / 50)), kind="stable").tolist())
     assert rank_biased_overlap(*orders)[0] == pytest.approx(0.938, abs=5e-4)
@@ -214,7 +216,7 @@ def test_figures_1_to_3_of_airs_2019(web):
     for (title, row, column), cell in found.cells.items():
         if title.startswith(part):
             bends[row] = max(bends.get(row, 0), abs(cell[0][0] - float(column)))
-    assert bends["none"] < bends["l"] < bends["s AIRS"]
+    assert bends["none"] < bends["l"] < bends["s"]
 
 
 # ---- ADCS 2019

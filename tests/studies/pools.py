@@ -60,6 +60,6 @@ def places(values: Mapping[str, float]) -> dict[str, float]:
 
 def agree(table: Mapping[str, Mapping[str, Any]], what: str, values: Mapping[str, float], *, ranked: bool = True):
     """A column of a table has these values and no others, and beside them the systems' places by them."""
-    columns = [(what, approx(values, abs=1e-11))] + [(f"R {what}", places(values))] * ranked
+    columns = [(what, approx(values, abs=1e-11))] + [(f"R {what.replace('Risk', '')}", places(values))] * ranked
     for column, expected in columns:
         assert {name: row[column] for name, row in table.items() if row[column] is not None} == expected, what

@@ -115,7 +115,9 @@ def test_fewer_topics_are_studied_where_a_fifth_is_25(figures, folder, topics, f
     table = found["Shapiro-Wilk's W, medians over systems"]
     for size, rows in zip([*fewer, topics], [x[:, ::5], x][-len(table) :], strict=True):
         row = table[f"alpha 1, {size} topics"]
-        assert row["trade-off scores"] == approx(np.median([shapiro(values).statistic for values in rows]))
+        assert row["trade-off scores"] == approx(
+            np.median([shapiro(values).statistic for values in rows[: round(0.75 * len(rows))]])
+        )
         assert 0.98 < row["bootstrap means"] < 1
     assert [name for name in found["Median limits, alpha 1, level 95%"] if name.startswith("bca")][::3] == [
         f"bca, {size}" for size in (*fewer, topics)
