@@ -274,10 +274,9 @@ class Inputs:
         runs = [replace(one.scores, name=one.scores.name.rpartition("/")[2]) for one in held]
         return runs or [self.engine.scores(source, measure) for source in self.systems]
 
-    def together(self, systems: Sequence[System], measure: str, **options: Any) -> tuple[TopicScores, ...]:
-        """The scores of systems on one list of topics, as a gate with these options compares them."""
-        scores = [self.engine.scores(system, measure) for system in systems]
-        return on_one_list(gate_of("together", **options), scores)[0]
+    def together(self, systems: Sequence[System], measure: str) -> tuple[TopicScores, ...]:
+        """The scores of systems on one list of topics, as a gate compares them."""
+        return on_one_list(gate_of("together"), [self.engine.scores(system, measure) for system in systems])[0]
 
 
 def system_options(

@@ -51,7 +51,7 @@ VALUES = ("part", "row", "column", "value", "low", "high")
 @click.argument("name", metavar="NAME|list", type=click.Choice(["list", *STUDIES]))
 @system_options(
     "SYSTEM",
-    "missing",
+    *("format", "ties"),
     baseline="A system that is a baseline, in the pool as well. [default, where a study needs one: the first SYSTEM]",
     scores=False,
     required=False,
@@ -126,7 +126,7 @@ def _pool(inputs: Inputs, study: Study, table: Path | None) -> tuple[list[TopicS
         if others:
             raise UsageError(f"a study is of one measure: name it with --measure; found {measure}, {others[0]}")
         every = [*dict.fromkeys([*inputs.baselines, *inputs.systems])]
-        systems = [*inputs.together(every, measure, **inputs.options)]
+        systems = [*inputs.together(every, measure)]
     first = [system.name for system in systems[: len(baselines) or study.has_baseline]]
     return systems, Pool(measure, systems, baselines=first, alphas=inputs.alphas or study.alphas)
 

@@ -118,7 +118,7 @@ def test_a_column_that_is_not_there_cannot_be_compared(refused, table):
 
 def test_a_topic_without_an_answer_scores_0_with_a_warning(done, folder):
     world.write_run(folder / "short.run", world.GOOD, topics=world.TOPICS[2:])
-    out = done("study risk prod.run good.run short.run --measure AP --set missing=zero")
+    out = done("study risk prod.run good.run short.run --measure AP")
     assert "short did not answer 2 topics; they score 0." in " ".join(out.split())
     assert out.count("did not answer") == 1
 
@@ -148,3 +148,9 @@ def test_marks_stand_in_the_row_of_their_name(name):
         marks = [(line.text, line.points[0][1]) for line in plot.lines] + [(mark.text, mark.y) for mark in plot.marks]
         assert all(text.startswith(f"{plot.rows[int(row)]}") for text, row in marks)
         assert {row for _, row in marks} == {*range(len(plot.rows))}
+
+
+def test_columns_of_a_table_may_have_other_names(figures):
+    found = figures("risk new=kin1 kin2 --baseline old=near --alpha 1")
+    assert [*found["Risk, alpha 1"]] == ["new", "kin2"]
+    assert [*figures("risk old=near new=kin1 --alpha 1")["Risk, alpha 1"]] == ["new"]

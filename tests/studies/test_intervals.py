@@ -7,7 +7,7 @@ from scipy.stats import norm, shapiro
 
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.inference import interval
-from pytest_riskguard.studies.intervals import quantiles_of_mean, sample, studentized
+from pytest_riskguard.studies.intervals import Sample, quantiles_of_mean, sample, studentized
 from pytest_riskguard.studies.pool import Pool
 from tests.studies.pools import BASE, DIFFERENCES, LEVEL, RNG, SCORES, approx, weighted, write
 
@@ -138,3 +138,18 @@ def test_systems_that_changed_too_few_topics_are_left_out(refused, folder):
     assert [{*sample(pool(changed=many), 1.0, slice(None)).names} for many in (9, 10)] == [{*"bc"}, {*"abc"}]
     write(folder / "few.csv", {name: SCORES[name] for name in (BASE, "near")})
     refused("study intervals --scores few.csv", "no system changed 10 topics or more, which an interval needs")
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "verdict"),
+    [(-0.2, -0.1, "risky"), (-0.2, 0, "neither"), (-1, 1, "neither"), (0, 0.1, "neither"), (0.1, 0.2, "better")],
+)
+def test_risky_is_what_lies_below_zero(lower, upper, verdict):
+    assert Sample(("s",), X[:1], {(0.95, "bca"): np.array([[lower, upper]])}).verdicts(0.95, "bca") == [verdict]
+
+
+def test_a_system_that_differs_by_the_same_everywhere_is_left_out_and_named(done, folder):
+    write(folder / "one.csv", {"base": 0.5 * LEVEL, "higher": 0.5 * LEVEL + 0.125, "other": RNG.random(40)})
+    text = " ".join(done("study intervals --scores one.csv --baseline base").split())
+    assert "methods disagree on 0 of 1 system" in text
+    assert "Too few topics changed in higher." in text

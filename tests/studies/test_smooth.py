@@ -137,3 +137,9 @@ def test_curves_of_tradeoffs_and_of_the_median_systems_quantiles(figures):
 def test_scores_that_have_no_such_tradeoff_are_refused(refused, folder, move):
     write(folder / "odd.csv", {"a": 0.8 * LEVEL, "b": 0.8 * LEVEL + move * (np.arange(40) == 3)})
     refused("study smooth --scores odd.csv", "a smooth trade-off needs scores from 0 to 1")
+
+
+def test_of_an_even_number_the_better_of_the_two_in_the_middle_is_drawn(figures, folder):
+    write(folder / "five.csv", {f"s{i}": LEVEL * (10 - i) / 10 for i in range(5)})
+    parts = figures("smooth --baseline s4", scores="five.csv")
+    assert "Bootstrap means against the normal law, alpha 1: s1" in parts
