@@ -237,6 +237,7 @@ def test_rows_have_their_names_beside_them_and_spans_lie_where_their_values_are(
         assert (left, y, other) == pytest.approx((*of_points[row], of_points[row][1]))
         assert right - left == pytest.approx(unit * (2 + row), abs=0.1)
         assert row == 9 or y == pytest.approx(heights[names[row]], abs=0.01)
+    assert [*heights.values()][:9] == sorted([*heights.values()][:9])  # from the top
     assert tooltips(root)[:10] == [f"span {row}" for row in range(10)]
     assert {e.get("stroke-width") for e in root.iter("path") if e.get("stroke") == SERIES[1][0]} == {"7"}
     assert max(map(text_width, heights)) <= 140
