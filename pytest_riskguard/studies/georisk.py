@@ -38,14 +38,19 @@ def study(pool: Pool) -> Section:
         "geometric mean of mean score and Phi(ZRisk / topics). High is good."
     )
     profile = np.vstack([pool.scores, pool.scores.mean(axis=0)])
-    parts: list[Table | Plot | Section] = [
-        *(_measures(pool, alpha) for alpha in pool.alphas),
-        _curves(pool),
-        _profiles(pool),
-        matrix("Scores", [*pool.systems, "Mean"], pool.topics, ".4f", profile),
-        *([_alone(pool)] if pool.baselines else []),
-    ]
-    return Section(pool.title, answers, parts, pool.warnings, [notes])
+    return Section(
+        pool.title,
+        answers,
+        [
+            *(_measures(pool, alpha) for alpha in pool.alphas),
+            _curves(pool),
+            _profiles(pool),
+            matrix("Scores", [*pool.systems, "Mean"], pool.topics, ".4f", profile),
+            *([_alone(pool)] if pool.baselines else []),
+        ],
+        pool.warnings,
+        [notes],
+    )
 
 
 def _measures(pool: Pool, alpha: float) -> Table:

@@ -38,7 +38,7 @@ _NOTES = (
     "best three quarters of the systems by mean, with McGill's 95% interval of a median. W: Shapiro-Wilk's, 1 for "
     "normal. Apart: the mean distance of Student-t's limits from BCa's, in standard errors, median over systems. "
     f"Systems that changed fewer than {MIN_CHANGED} topics of a sample, or all by the same, are left out. Every "
-    f"fifth topic is a sample too, if that leaves {MIN_TOPICS}. Only studentized is drawn."
+    f"fifth topic is a sample too, if that leaves {MIN_TOPICS}, and systems. Only studentized is drawn."
 )
 
 
@@ -82,8 +82,11 @@ class Sample:
 
 
 def study(pool: Pool) -> Section:
-    """Figures and tables of the paper; with 125 topics or more for a fifth of them as well."""
-    fifths = range(FIFTH if len(pool.topics) >= FIFTH * MIN_TOPICS else 0)
+    """Figures and tables of the paper; for fifths of the topics too, if each has enough and enough that changed."""
+    changed, fifths = np.abs(pool.differences) > ROUNDING_ERROR, range(FIFTH)
+    most_changed = min(changed[:, k::FIFTH].sum(axis=1).max() for k in fifths)
+    if len(pool.topics) < FIFTH * MIN_TOPICS or most_changed < MIN_CHANGED:
+        fifths = range(0)
     samples = {
         alpha: [
             *(sample(pool, alpha, slice(k, None, FIFTH), APART if k else METHODS) for k in fifths),

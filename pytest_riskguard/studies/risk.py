@@ -33,13 +33,18 @@ def study(pool: Pool) -> Section:
         "trade-off score in standard deviations. TJ_i: the same less the mean: how much the topic moves URisk, with "
         "the sign and the scale of the paper's Figure 2; those of its Eq. 23 are errata."
     )
-    parts: list[Table | Plot | Section] = [
-        *(_risks(pool, alpha) for alpha in pool.alphas),
-        _curves(pool, limit),
-        *(_topics(pool, alpha, limit) for alpha in pool.alphas),
-        *_bars(pool, limit),
-    ]
-    return Section(pool.title, [*_answers(pool, limit)], parts, pool.warnings, [notes])
+    return Section(
+        pool.title,
+        [*_answers(pool, limit)],
+        [
+            *(_risks(pool, alpha) for alpha in pool.alphas),
+            _curves(pool, limit),
+            *(_topics(pool, alpha, limit) for alpha in pool.alphas),
+            *_bars(pool, limit),
+        ],
+        pool.warnings,
+        [notes],
+    )
 
 
 def _answers(pool: Pool, limit: float) -> Iterator[str]:

@@ -153,3 +153,12 @@ def test_a_system_that_differs_by_the_same_everywhere_is_left_out_and_named(done
     text = " ".join(done("study intervals --scores one.csv --baseline base").split())
     assert "methods disagree on 0 of 1 system" in text
     assert "Too few topics changed in higher." in text
+
+
+@pytest.mark.parametrize("changed", [49, 50])
+def test_fifths_are_studied_if_each_has_a_system_that_changed_ten_topics(figures, folder, changed):
+    names = [*range(1, 131)]
+    moved = np.where(np.array(names) <= changed, -0.01, 0) * LEVEL[np.array(names) % 40]
+    write(folder / "few.csv", {"base": np.full(130, 0.5), "new": 0.5 + moved}, names)
+    found = figures("intervals --baseline base --alpha 1", scores="few.csv")
+    assert ("Student-t and BCa apart" in found) == (changed == 50)
