@@ -73,15 +73,20 @@ def study(pool: Pool) -> Section:
         columns |= {name: ".3f", f"p {name}": "p", f"W {name}": ".2f"}
     correlation = correlations([*pool.scores, made["MEAN"]])
     at = [f"alpha {alpha:g}" for alpha in pool.alphas]
-    parts: list[Table | Plot | Section] = [
-        *tables,
-        matrix("tau with the order of means", [*references], at, ".4f", np.transpose(taus)),
-        Table("Do baselines agree?", columns, tests, none="-"),
-        *_profiles(pool, made, correlation),
-        matrix("Correlation over topics", systems, systems, ".2f", correlation[:n, :n]),
-        *pairs,
-    ]
-    return Section(pool.title, answers, parts, pool.warnings, [_NOTES])
+    return Section(
+        pool.title,
+        answers,
+        [
+            *tables,
+            matrix("tau with the order of means", [*references], at, ".4f", np.transpose(taus)),
+            Table("Do baselines agree?", columns, tests, none="-"),
+            *_profiles(pool, made, correlation),
+            matrix("Correlation over topics", systems, systems, ".2f", correlation[:n, :n]),
+            *pairs,
+        ],
+        pool.warnings,
+        [_NOTES],
+    )
 
 
 def _profiles(pool: Pool, made: Mapping[str, FloatArray], correlation: FloatArray) -> tuple[Plot, Table]:
@@ -102,7 +107,7 @@ def _profiles(pool: Pool, made: Mapping[str, FloatArray], correlation: FloatArra
         plot.point(x, y, name, means=means, series=int(name in made), label=label)
     n, (first, second, *_) = len(pool.systems), alone.T
     medians = [
-        np.nanmedian(np.delete(row[:n], place)) if row[place] > 0 else np.nan  # which has no correlation
+        np.nanmedian(np.delete(row[:n], place)) if np.isfinite(row[:n]).sum() > 1 else np.nan  # with no other
         for place, row in enumerate(correlation[:n])
     ]
     figures = {"r median": (".2f", np.array(medians)), "r MEAN": (".2f", correlation[:n, n])}

@@ -106,3 +106,10 @@ def test_names_stand_beside_points_as_long_as_there_is_room(systems):
     (marks,) = [part.marks for part in parts if hasattr(part, "marks")]
     assert [bool(mark.label) for mark in marks] == [systems == 12] * systems + [True] * 3
     assert len({(mark.means, mark.colour) for mark in marks}) == 2  # systems, and those made of them
+
+
+def test_a_system_among_those_that_do_not_vary_has_no_correlation_with_them(figures, folder):
+    write(folder / "odd.csv", {"kin0": SCORES["kin0"], "low": [0.1] * 40, "high": [0.9] * 40})
+    table = figures("baselines", scores="odd.csv")["Profiles over topics"]
+    assert [row["r median"] for row in table.values()] == [None] * 3
+    assert table["kin0"]["r MEAN"] == approx(1)
