@@ -103,7 +103,7 @@ def study(inputs: Inputs, name: str, table: Path | None, form: str | None) -> in
                 if isinstance(part, Table) and len(part.columns) <= MAX_COLUMNS and len(part.rows) <= MAX_ROWS
             ]
             more = counted(len(report.parts) - len(parts), "chart or larger table", "charts or larger tables")
-            notes = [*report.notes, f"--html has {more} more, --csv all figures."]
+            notes = [*report.notes, f"--html also has {more}; --csv has all figures."]
             Outputs().finish(replace(report, parts=parts, notes=notes), "")
     return 0
 

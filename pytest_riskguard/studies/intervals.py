@@ -37,8 +37,9 @@ _NOTES = (
     "A system is risky if the whole interval of URisk is below 0, better if it is above. Limits are medians over the "
     "best three quarters of the systems by mean, with McGill's 95% interval of a median. W: Shapiro-Wilk's, 1 for "
     "normal. Apart: the mean distance of Student-t's limits from BCa's, in standard errors, median over systems. "
-    f"Systems that changed fewer than {MIN_CHANGED} topics of a sample, or all by the same, are left out. Every "
-    f"fifth topic is a sample too, if that leaves {MIN_TOPICS}, and systems. Only studentized is drawn."
+    f"Systems that changed fewer than {MIN_CHANGED} topics of a sample, or all by the same, are left out. "
+    f"Fifths of the topics are studied too, if each has {MIN_TOPICS} topics and a system. Only studentized limits "
+    "are simulated."
 )
 
 
@@ -103,7 +104,7 @@ def study(pool: Pool) -> Section:
         answers.append(f"{at}: methods disagree on {len(apart)} of {counted(len(whole.names), 'system')}{which}")
         parts += [_verdicts(whole, level, at), _limits([*found[:1], *found[1:][-1:]], level, at)]
     if out := tuple(name for name in pool.names if name not in whole.names):
-        pool.warnings.append(f"Too few topics changed in {listed(out, most=5)}.")
+        pool.warnings.append(f"Left out, since too few topics changed, or all by the same: {listed(out, most=5)}.")
     return Section(pool.title, answers, [*parts, *_more_topics(samples)], pool.warnings, [_NOTES])
 
 

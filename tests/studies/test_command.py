@@ -60,7 +60,7 @@ def test_a_table_is_left_out_of_a_terminal_that_has_no_room_for_it(done, folder)
         write(folder / "odd.csv", {f"s{i}": LEVEL[:topics] + i / 1000 for i in range(systems)}, TOPICS[:topics])
         text = done("study georisk --scores odd.csv --alpha 1")
         assert ["\nAll measures" in text, "\nScores\n" in text] == fits
-    assert text.endswith("--html has 3 charts or larger tables more, --csv all figures.\n")
+    assert text.endswith("--html also has 3 charts or larger tables; --csv has all figures.\n")
 
 
 @pytest.mark.parametrize(
